@@ -19,24 +19,24 @@ static json_t *decimal(uint64_t value)
     return json_string(text);
 }
 
-static json_t *axis_object(const ics_table_axis *axis)
+static json_t *edges_of(const ics_table_axis *axis)
 {
-    json_t *object = json_pack("{s:s, s:s, s:f, s:f, s:I, s:I}", "name", axis->name, "unit",
-                               axis->unit, "from", axis->from, "to", axis->to, "bins",
-                               (json_int_t)axis->bins, "power", (json_int_t)axis->power);
-    json_t *edges = axis->edges != NULL ? json_array() : NULL;
-    int failed = object == NULL || (axis->edges != NULL && edges == NULL);
-    for (uint32_t i = 0; edges != NULL && i <= axis->bins; ++i) {
+    json_auto_t *edges = json_array();
+    int failed = 0;
+    for (uint32_t i = 0; i <= axis->bins; ++i) {
         failed |= json_array_append_new(edges, json_real(axis->edges[i]));
     }
-    if (edges != NULL) {
-        failed |= json_object_set_new(object, "edges", edges);
-    }
-    if (failed) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return failed ? NULL : ICS_HAND_OVER(edges);
+}
+
+static json_t *axis_object(const ics_table_axis *axis)
+{
+    json_auto_t *object = json_pack("{s:s, s:s, s:f, s:f, s:I, s:I}", "name", axis->name, "unit",
+                                    axis->unit, "from", axis->from, "to", axis->to, "bins",
+                                    (json_int_t)axis->bins, "power", (json_int_t)axis->power);
+    const bool has_all =
+        axis->edges == NULL || json_object_set_new(object, "edges", edges_of(axis)) == 0;
+    return has_all ? ICS_HAND_OVER(object) : NULL;
 }
 
 static int put_lists(json_t *metadata, const ics_table *table)
@@ -78,7 +78,7 @@ static int put_facts(json_t *metadata, const ics_table_facts *facts)
 
 int ics_table_metadata_create(const ics_table *table, json_t **out, icestream_error *error)
 {
-    json_t *metadata = json_object();
+    json_auto_t *metadata = json_object();
     int failed = put_lists(metadata, table) | put_facts(metadata, &table->facts);
     failed |= json_object_set_new(metadata, "has_squares", json_boolean(table->squares != NULL));
     failed |= json_object_set_new(metadata, "photons", decimal(table->photons));
@@ -88,13 +88,10 @@ int ics_table_metadata_create(const ics_table *table, json_t **out, icestream_er
     if (table->checkpoint != NULL) {
         failed |= json_object_set_new(metadata, "checkpoint", json_deep_copy(table->checkpoint));
     }
-    if (failed) {
-        json_decref(metadata);
-        return ics_error_set(error, ICESTREAM_E_MEMORY,
-                             "out of memory for the metadata of a table");
-    }
-    *out = metadata;
-    return ICESTREAM_OK;
+    *out = failed ? NULL : ICS_HAND_OVER(metadata);
+    return failed ? ics_error_set(error, ICESTREAM_E_MEMORY,
+                                  "out of memory for the metadata of a table")
+                  : ICESTREAM_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -222,33 +219,32 @@ static int read_geometry(const char *name, const json_t *metadata, ics_table_geo
     return ics_trailer_wrong(name, "geometry", found, "custom, spherical or cylindrical", error);
 }
 
-static int read_source(const char *name, const json_t *source, ics_table_facts *facts,
-                       icestream_error *error)
-{
-    static const int64_t any[2] = {INT32_MIN, INT32_MAX};
-    int64_t type = 0;
-    ICS_TRY(read_number(name, source, "z", &facts->z, error));
-    ICS_TRY(read_number(name, source, "zenith", &facts->zenith, error));
-    ICS_TRY(read_number(name, source, "azimuth", &facts->azimuth, error));
-    ICS_TRY(read_number(name, source, "energy", &facts->energy, error));
-    ICS_TRY(read_whole(name, source, "type", any, &type, error));
-    facts->type = (int32_t)type;
-    return ICESTREAM_OK;
-}
-
 static int read_facts(const char *name, const json_t *metadata, ics_table_facts *facts,
                       icestream_error *error)
 {
-    static const int64_t bits[2] = {0, INT32_MAX};
-    int64_t efficiency = 0;
+    static const int64_t any[2] = {INT32_MIN, INT32_MAX}, bits[2] = {0, INT32_MAX};
     const json_t *digests = json_object_get(metadata, "digests");
+    const json_t *source = json_object_get(metadata, "source");
+    const struct {
+        const json_t *object;
+        const char *key;
+        double *to;
+    } numbers[] = {{metadata, "step_length", &facts->step_length},
+                   {metadata, "area", &facts->area},
+                   {metadata, "n_group", &facts->n_group},
+                   {metadata, "n_phase", &facts->n_phase},
+                   {source, "z", &facts->z},
+                   {source, "zenith", &facts->zenith},
+                   {source, "azimuth", &facts->azimuth},
+                   {source, "energy", &facts->energy}};
+    int64_t type = 0, efficiency = 0;
     ICS_TRY(read_geometry(name, metadata, &facts->geometry, error));
-    ICS_TRY(read_number(name, metadata, "step_length", &facts->step_length, error));
-    ICS_TRY(read_number(name, metadata, "area", &facts->area, error));
-    ICS_TRY(read_number(name, metadata, "n_group", &facts->n_group, error));
-    ICS_TRY(read_number(name, metadata, "n_phase", &facts->n_phase, error));
-    ICS_TRY(read_source(name, json_object_get(metadata, "source"), facts, error));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        ICS_TRY(read_number(name, numbers[i].object, numbers[i].key, numbers[i].to, error));
+    }
+    ICS_TRY(read_whole(name, source, "type", any, &type, error));
     ICS_TRY(read_whole(name, metadata, "efficiency", bits, &efficiency, error));
+    facts->type = (int32_t)type;
     facts->efficiency = (int32_t)efficiency;
     if (!(facts->step_length > 0.0) || !(facts->area > 0.0)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
