@@ -2,6 +2,7 @@
 #include "pipeline/config/yaml/yaml.h"
 
 #include "base/file_kind.h"
+#include "base/visible_text.h"
 #include "pipeline/config/yaml/builder.h"
 
 #include <stdlib.h>
@@ -174,29 +175,11 @@ int ics_yaml_read_text(const char *name, const char *text, size_t length, ics_ya
 /* Checks a literal value, which libyaml does not see. */
 static bool is_utf8(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
-        int more = *s < 0x80                 ? 0
-                   : *s >= 0xc2 && *s < 0xe0 ? 1
-                   : *s >= 0xe0 && *s < 0xf0 ? 2
-                   : *s >= 0xf0 && *s < 0xf5 ? 3
-                                             : -1;
-        if (more < 0) {
-            return false;
-        }
-        /* The range of the second byte excludes overlong forms, surrogates and characters beyond
-         * U+10FFFF. */
-        unsigned char least = *s == 0xe0 ? 0xa0 : *s == 0xf0 ? 0x90 : 0x80;
-        unsigned char most = *s == 0xed ? 0x9f : *s == 0xf4 ? 0x8f : 0xbf;
-        for (++s; more > 0; --more, ++s) {
-            if (*s < least || *s > most) {
-                return false;
-            }
-            least = 0x80;
-            most = 0xbf;
-        }
+    size_t length = 1;
+    for (uint32_t code; length > 0 && *text != '\0'; text += length) {
+        length = ics_visible_decode(text, &code);
     }
-    return true;
+    return length > 0;
 }
 
 static int build_literal(ics_yaml *document, const char *text, icestream_error *error)
