@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 enum {
@@ -112,11 +113,8 @@ static void sift_down(merge *merging, size_t at)
 /* How many hits are read ahead for each of `pieces` pieces in the file. */
 static size_t choose_read_hits(size_t pieces)
 {
-    size_t per_piece = pieces > 0 ? READ_HITS_TOTAL / pieces : READ_HITS_MIN;
-    if (per_piece < READ_HITS_MIN) {
-        return READ_HITS_MIN;
-    }
-    return per_piece < READ_HITS_MAX ? per_piece : READ_HITS_MAX;
+    const size_t share = READ_HITS_TOTAL / (pieces > 0 ? pieces : 1);
+    return MAX(MIN(share, READ_HITS_MAX), READ_HITS_MIN);
 }
 
 static void end_merge(merge *merging)

@@ -13,6 +13,25 @@
 #include <math.h>
 #include <string.h>
 
+/* A contradiction that is told in the same words whatever the values are. */
+typedef struct rule {
+    bool is_broken;
+    const char *key, *other, *text;
+} rule;
+
+static int check_rules(const icestream_config *config, const rule *rules, size_t count,
+                       icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < count; ++i) {
+        if (rules[i].is_broken) {
+            status =
+                ics_config_fault(config, rules[i].key, rules[i].other, error, "%s", rules[i].text);
+        }
+    }
+    return status;
+}
+
 static int check_source(const icestream_config *config, icestream_error *error)
 {
     size_t inputs = 0;
@@ -73,18 +92,15 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                                       error, "is for %s", kind_texts[keys[i].kinds]);
         }
     }
-    if (config->source.queue != NULL && ics_url_has_password(config->source.queue)) {
-        status =
-            ics_config_fault(config, "source.queue", "source.queue", error,
-                             "found a password in the address, which would be shown and stored, "
-                             "expected it in the file of source.queue_password or in the "
-                             "environment variable ICESTREAM_QUEUE_PASSWORD");
-    }
-    if (ics_config_is_changed(config, "metrics.token") && config->metrics.listen == NULL) {
-        status = ics_config_fault(config, "metrics.token", "metrics.listen", error,
-                                  "is for metrics.listen, which is not given");
-    }
-    return status;
+    const rule rules[] = {
+        {config->source.queue != NULL && ics_url_has_password(config->source.queue), "source.queue",
+         "source.queue",
+         "found a password in the address, which would be shown and stored, expected it in the "
+         "file of source.queue_password or in the environment variable ICESTREAM_QUEUE_PASSWORD"},
+        {ics_config_is_changed(config, "metrics.token") && config->metrics.listen == NULL,
+         "metrics.token", "metrics.listen", "is for metrics.listen, which is not given"}};
+    const int fault = check_rules(config, rules, sizeof rules / sizeof *rules, error);
+    return status ? status : fault;
 }
 
 /* Claimed files and messages of clients have no end. What killed workers leave next to their hit
@@ -223,25 +239,6 @@ static int check_sink(const icestream_config *config, icestream_error *error)
                                 config->sink.quarantine);
     }
     return ICESTREAM_OK;
-}
-
-/* A contradiction that is told in the same words whatever the values are. */
-typedef struct rule {
-    bool is_broken;
-    const char *key, *other, *text;
-} rule;
-
-static int check_rules(const icestream_config *config, const rule *rules, size_t count,
-                       icestream_error *error)
-{
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < count; ++i) {
-        if (rules[i].is_broken) {
-            status =
-                ics_config_fault(config, rules[i].key, rules[i].other, error, "%s", rules[i].text);
-        }
-    }
-    return status;
 }
 
 /* Whether a key has a value that the key `of` makes useless, unless --set gave the value of `of`.

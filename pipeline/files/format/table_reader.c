@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Goes to the first row of a file or message. */
-static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *error)
+int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_error *error)
 {
     reader->row = 0;
     reader->offset = reader->header.header_bytes;
@@ -90,7 +90,7 @@ static int begin_file(ics_table_reader *reader, icestream_error *error)
     ICS_TRY(ics_table_input_read(reader, preamble, sizeof preamble, &got, error));
     ICS_TRY(ics_table_input_header(reader, preamble, got, error));
     ICS_TRY(ics_table_input_file_trailer(reader, error));
-    return begin_rows(reader, false, error);
+    return ics_table_reader_rewind(reader, false, error);
 }
 
 int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_reader **out,
@@ -147,11 +147,6 @@ void ics_table_reader_destroy(ics_table_reader *reader)
     free(reader);
 }
 
-int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_error *error)
-{
-    return begin_rows(reader, digest, error);
-}
-
 int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_error *error)
 {
     const ics_npy_header *header = &reader->header;
@@ -169,7 +164,7 @@ int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_erro
     if (is_large) {
         ICS_TRY(ics_file_digest_begin(&order, &reader->file_digest, error));
     }
-    return begin_rows(reader, !is_large, error);
+    return ics_table_reader_rewind(reader, !is_large, error);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -214,7 +209,7 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
     }
     ICS_TRY(ics_table_input_read(reader, preamble + 1, sizeof preamble - 1, &rest, error));
     ICS_TRY(ics_table_input_header(reader, preamble, 1 + rest, error));
-    ICS_TRY(begin_rows(reader, true, error));
+    ICS_TRY(ics_table_reader_rewind(reader, true, error));
     *found = true;
     return ICESTREAM_OK;
 }
