@@ -45,7 +45,7 @@ int ics_disk_unlock(const char *path, int descriptor);
 /* The permissions of a new file of this process: 0666 less the umask. */
 mode_t ics_disk_file_mode(void);
 
-/* Reads or writes `size` bytes from a place on, in as many calls as it takes. Return the number of
+/* Read or write `size` bytes from `offset` on, in as many calls as it takes. Return the number of
  * bytes that were read or written; if there are fewer, errno is the cause, or 0 at the end of a
  * file that is read. */
 size_t ics_disk_read_at(int file, void *bytes, size_t size, off_t offset);

@@ -105,8 +105,8 @@ static bool is_same(const json_t *left, const json_t *right)
     return left == right || json_equal(left, right);
 }
 
-static void say_difference(const char *key, const json_t *found, const json_t *expected, char *text,
-                           size_t size)
+static void write_difference(const char *key, const json_t *found, const json_t *expected,
+                             char *text, size_t size)
 {
     const char *had = json_string_value(found), *wanted = json_string_value(expected);
     snprintf(text, size, "%s: found %.64s, expected %.64s", key, had != NULL ? had : "nothing",
@@ -125,7 +125,7 @@ static bool find_difference(const json_t *found, const json_t *expected, char *t
         if (json_is_object(value) ? find_difference(other, value, text, size)
                                   : !json_equal(other, value)) {
             if (!json_is_object(value)) {
-                say_difference(key, other, value, text, size);
+                write_difference(key, other, value, text, size);
             }
             return true;
         }
@@ -145,7 +145,7 @@ static int compare_settings(const char *path, const json_t *found, const json_t 
         return error->status = ICESTREAM_E_CONFIG;
     }
     if (!is_same(had, wanted)) {
-        say_difference("content", had, wanted, difference, sizeof difference);
+        write_difference("content", had, wanted, difference, sizeof difference);
     } else if (ics_hit_bins_same(found, origin, difference, sizeof difference)) {
         return ICESTREAM_OK;
     }

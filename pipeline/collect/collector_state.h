@@ -1,4 +1,5 @@
-/* A collector: shared by collector.c and collector_rows.c, which writes rows early. */
+/* A collector: shared by collector.c, collector_rows.c, which writes rows early, and
+ * collector_file.c, which writes the temporary file. */
 #ifndef ICS_COLLECT_COLLECTOR_STATE_H
 #define ICS_COLLECT_COLLECTOR_STATE_H
 

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A contradiction that is told in the same words whatever the values are. */
+/* A contradiction whose text is the same whatever the values are. */
 typedef struct rule {
     bool is_broken;
     const char *key, *other, *text;

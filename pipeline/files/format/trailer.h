@@ -32,7 +32,7 @@ int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, si
                               icestream_error *error);
 /* Ends the last block. ICESTREAM_E_MEMORY. */
 int ics_trailer_checksums_finish(ics_trailer_checksums *sums, icestream_error *error);
-/* Whether both are the checksums of the same bytes, as far as they tell. */
+/* Whether all checksums are the same. */
 bool ics_trailer_checksums_same(const ics_trailer_checksums *left,
                                 const ics_trailer_checksums *right);
 /* Starts again and keeps the memory. */
