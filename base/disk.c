@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -150,6 +151,62 @@ int ics_disk_open_output(const char *path, int flags)
 {
     const int follow = ics_disk_is_own_stream(path) ? 0 : O_NOFOLLOW;
     return TEMP_FAILURE_RETRY(open(path, flags | follow | O_CLOEXEC | O_NOCTTY, 0666));
+}
+
+size_t ics_disk_read_at(int file, void *bytes, size_t size, off_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = TEMP_FAILURE_RETRY(
+            pread(file, (char *)bytes + done, size - done, offset + (off_t)done));
+        if (count <= 0) {
+            errno = count == 0 ? 0 : errno;
+            break;
+        }
+        done += (size_t)count;
+    }
+    return done;
+}
+
+size_t ics_disk_write_at(int file, const void *bytes, size_t size, off_t offset)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = TEMP_FAILURE_RETRY(
+            pwrite(file, (const char *)bytes + done, size - done, offset + (off_t)done));
+        if (count <= 0) {
+            errno = count == 0 ? EIO : errno;
+            break;
+        }
+        done += (size_t)count;
+    }
+    return done;
+}
+
+const char *ics_disk_temporary_folder(void)
+{
+    const char *chosen = getenv("TMPDIR");
+    return chosen != NULL && *chosen != '\0' ? chosen : "/tmp";
+}
+
+int ics_disk_open_temporary(const char *folder, bool *can_get_name)
+{
+    char path[PATH_MAX];
+    int file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    *can_get_name = file >= 0;
+    if (file >= 0) {
+        return file;
+    }
+    const int length = snprintf(path, sizeof path, "%s/.icestream-XXXXXX", folder);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0) {
+        unlink(path);
+    }
+    return file;
 }
 
 int ics_disk_sync_folder(const char *path)

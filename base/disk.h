@@ -45,6 +45,19 @@ int ics_disk_unlock(const char *path, int descriptor);
 /* The permissions of a new file of this process: 0666 less the umask. */
 mode_t ics_disk_file_mode(void);
 
+/* Read or write `size` bytes from `offset` on, in as many calls as it takes. Return the number of
+ * bytes that were read or written; if there are fewer, errno is the cause, or 0 at the end of a
+ * file that is read. */
+size_t ics_disk_read_at(int file, void *bytes, size_t size, off_t offset);
+size_t ics_disk_write_at(int file, const void *bytes, size_t size, off_t offset);
+
+/* Opens an empty file without a name in a folder, with the permissions 0600. *can_get_name: whether
+ * linkat(2) can give it one; a file system without O_TMPFILE shows it for a moment as
+ * .icestream-XXXXXX. Returns the descriptor, or -1 with errno. */
+int ics_disk_open_temporary(const char *folder, bool *can_get_name);
+/* The folder for such files: TMPDIR, or /tmp. */
+const char *ics_disk_temporary_folder(void);
+
 /* Waits until the names in a folder are on the disk: after a file was created, renamed or removed
  * in it. A file system that cannot do this for folders has nothing to wait for. Returns 0, or -1
  * with errno. */

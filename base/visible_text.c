@@ -1,16 +1,14 @@
 #include "base/visible_text.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { PIECE = 8 }; /* bytes that one character needs at most, with its zero */
 
-/* Returns the number of bytes of the UTF-8 character at `text`, and the character in *code. 0: the
- * first byte belongs to no character. */
-static size_t decode(const unsigned char *text, uint32_t *code)
+size_t ics_visible_decode(const char *bytes, uint32_t *code)
 {
+    const unsigned char *text = (const unsigned char *)bytes;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char first = text[0];
     const size_t length = first < 0x80             ? 1
@@ -35,7 +33,7 @@ static size_t decode(const unsigned char *text, uint32_t *code)
 static size_t next_piece(const char *text, bool lines, char piece[PIECE])
 {
     uint32_t code = 0;
-    const size_t length = decode((const unsigned char *)text, &code);
+    const size_t length = ics_visible_decode(text, &code);
     if (length == 0) {
         snprintf(piece, PIECE, "\\x%02x", (unsigned)(unsigned char)*text);
         return 1;

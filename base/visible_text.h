@@ -5,7 +5,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+
+/* Returns the number of bytes of the UTF-8 character at `text`, and the character in *code; 0: the
+ * first byte belongs to no character. */
+size_t ics_visible_decode(const char *text, uint32_t *code);
 
 /* Copies a text into out[size]. Control characters and bytes that are not UTF-8 become \xNN. With
  * `lines`, newlines and tabs stay as they are; without, a newline becomes \n and a tab \t. A text

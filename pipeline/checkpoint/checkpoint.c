@@ -1,4 +1,5 @@
 /* Opening and writing a checkpoint. checkpoint_read.c reads its records. */
+#include "base/destroys.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/json_dump.h"
@@ -79,30 +80,38 @@ static int open_file(ics_checkpoint *checkpoint, int flags, bool *there, icestre
     return ICESTREAM_OK;
 }
 
-static int make(const char *path, int flags, ics_checkpoint **out, bool *there,
-                icestream_error *error)
+/* Opens and locks the file. *out NULL without an error: there is no such file. */
+static int make(const char *path, int flags, ics_checkpoint **out, icestream_error *error)
 {
-    ics_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+    ICS_DESTROYS(ics_checkpoint_close) ics_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
+    bool there = false;
     *out = NULL;
-    *there = false;
     if (checkpoint != NULL) {
         checkpoint->file = checkpoint->rows_file = -1;
         checkpoint->path = strdup(path);
     }
     if (checkpoint == NULL || checkpoint->path == NULL) {
-        ics_checkpoint_close(checkpoint);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    int status = open_file(checkpoint, flags, there, error);
-    if (status != ICESTREAM_OK || !*there) {
-        ics_checkpoint_close(checkpoint);
-        return status;
-    }
-    *out = checkpoint;
+    ICS_TRY(open_file(checkpoint, flags, &there, error));
+    *out = there ? ICS_HAND_OVER(checkpoint) : NULL;
     return ICESTREAM_OK;
 }
 
 /* ---- what the hits depend on ----------------------------------------------------------------- */
+
+static bool is_same(const json_t *left, const json_t *right)
+{
+    return left == right || json_equal(left, right);
+}
+
+static void write_difference(const char *key, const json_t *found, const json_t *expected,
+                             char *text, size_t size)
+{
+    const char *had = json_string_value(found), *wanted = json_string_value(expected);
+    snprintf(text, size, "%s: found %.64s, expected %.64s", key, had != NULL ? had : "nothing",
+             wanted != NULL ? wanted : "nothing");
+}
 
 /* Compares the members of two objects. Writes the name of the first that differs, and both values.
  * Returns false if all are equal. */
@@ -113,92 +122,68 @@ static bool find_difference(const json_t *found, const json_t *expected, char *t
     json_object_foreach((json_t *)(uintptr_t)expected, key, value)
     {
         const json_t *other = json_object_get(found, key);
-        if (json_is_object(value)) {
-            if (find_difference(other, value, text, size)) {
-                return true;
+        if (json_is_object(value) ? find_difference(other, value, text, size)
+                                  : !json_equal(other, value)) {
+            if (!json_is_object(value)) {
+                write_difference(key, other, value, text, size);
             }
-        } else if (!json_equal(other, value)) {
-            const char *had = json_string_value(other), *wanted = json_string_value(value);
-            snprintf(text, size, "%s: found %.64s, expected %.64s", key,
-                     had != NULL ? had : "nothing", wanted != NULL ? wanted : "nothing");
             return true;
         }
     }
     return false;
 }
 
-/* Whether seed, a setting or the content differs. Names each setting with both values: a digest
- * says nothing to people. Of a run that makes its steps, the particles are settings like others. */
-static bool has_other_settings(const ics_checkpoint *checkpoint, const json_t *found,
-                               const json_t *origin, icestream_error *error)
+/* Compares seed, settings, content and bins. Names each setting with both values: a digest says
+ * nothing to people. Of a run that makes its steps, the particles are settings like others. */
+static int compare_settings(const char *path, const json_t *found, const json_t *origin,
+                            icestream_error *error)
 {
-    json_t *list = NULL;
-    icestream_error ignored = {.status = ICESTREAM_OK};
-    const int status = ics_settings_compare(found, origin, &list, &ignored);
-    const size_t count = status == ICESTREAM_OK ? json_array_size(list) : 0;
-    json_decref(list);
+    char difference[200];
     const json_t *had = json_object_get(found, "content");
     const json_t *wanted = json_object_get(origin, "content");
-    char bins[200];
-    if (count > 0) {
-        ics_settings_explain(checkpoint->path, found, origin, error);
-    } else if (had != wanted && !json_equal(had, wanted)) {
-        const char *old = json_string_value(had), *new = json_string_value(wanted);
-        ics_error_set(error, ICESTREAM_E_CONFIG, "%s: content: found %.64s, expected %.64s",
-                      checkpoint->path, old != NULL ? old : "nothing",
-                      new != NULL ? new : "nothing");
-    } else if (!ics_hit_bins_same(found, origin, bins, sizeof bins)) {
-        ics_error_set(error, ICESTREAM_E_CONFIG, "%s: %s", checkpoint->path, bins);
-    } else {
-        return false;
+    if (ics_settings_explain(path, found, origin, error)) {
+        return error->status = ICESTREAM_E_CONFIG;
     }
-    error->status = ICESTREAM_E_CONFIG;
-    return true;
+    if (!is_same(had, wanted)) {
+        write_difference("content", had, wanted, difference, sizeof difference);
+    } else if (ics_hit_bins_same(found, origin, difference, sizeof difference)) {
+        return ICESTREAM_OK;
+    }
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: %s", path, difference);
 }
 
-static int compare_origin(const ics_checkpoint *checkpoint, json_t *found, const json_t *origin,
+static int compare_origin(const char *path, const json_t *found, const json_t *origin,
                           icestream_error *error)
 {
-    char difference[512];
-    json_object_del(found, ICS_CHECKPOINT_WRITTEN);
-    if (has_other_settings(checkpoint, found, origin, error)) {
-        return ICESTREAM_E_CONFIG;
-    }
-    bool differs = find_difference(found, origin, difference, sizeof difference);
-    if (!differs && !json_equal(found, origin)) {
-        differs = true;
-        snprintf(difference, sizeof difference, "found other keys than those of this run");
-    }
-    return differs ? ics_error_set(error, ICESTREAM_E_INPUT, "%s: %s", checkpoint->path, difference)
-                   : ICESTREAM_OK;
+    char difference[512] = "found other keys than those of this run";
+    ICS_TRY(compare_settings(path, found, origin, error));
+    return find_difference(found, origin, difference, sizeof difference) ||
+                   !json_equal(found, origin)
+               ? ics_error_set(error, ICESTREAM_E_INPUT, "%s: %s", path, difference)
+               : ICESTREAM_OK;
 }
 
 static int read_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)
 {
-    json_t *found = NULL;
+    json_auto_t *found = NULL;
     ICS_TRY(ics_checkpoint_read_origin(checkpoint, &found, error));
-    int status = compare_origin(checkpoint, found, origin, error);
-    json_decref(found);
-    return status;
+    json_object_del(found, ICS_CHECKPOINT_WRITTEN);
+    ICS_TRY(compare_origin(checkpoint->path, found, origin, error));
+    checkpoint->has_sums = json_object_get(origin, "bin_ns") != NULL;
+    return ics_checkpoint_open_rows(checkpoint, error);
 }
 
 int ics_checkpoint_open(const char *path, const json_t *origin, ics_checkpoint **out,
                         icestream_error *error)
 {
-    bool there = false;
-    int status = make(path, 0, out, &there, error);
-    if (status == ICESTREAM_OK && there) {
-        (*out)->has_sums = json_object_get(origin, "bin_ns") != NULL;
-        status = read_header(*out, origin, error);
-        if (status == ICESTREAM_OK) {
-            status = ics_checkpoint_open_rows(*out, error);
-        }
+    ICS_DESTROYS(ics_checkpoint_close) ics_checkpoint *checkpoint = NULL;
+    *out = NULL;
+    ICS_TRY(make(path, 0, &checkpoint, error));
+    if (checkpoint != NULL) {
+        ICS_TRY(read_header(checkpoint, origin, error));
     }
-    if (status != ICESTREAM_OK) {
-        ics_checkpoint_close(*out);
-        *out = NULL;
-    }
-    return status;
+    *out = ICS_HAND_OVER(checkpoint);
+    return ICESTREAM_OK;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -206,50 +191,26 @@ int ics_checkpoint_open(const char *path, const json_t *origin, ics_checkpoint *
 /* Appends bytes behind checkpoint->end, which moves on. */
 static int put(ics_checkpoint *checkpoint, const void *bytes, size_t size, icestream_error *error)
 {
-    const char *next = bytes;
-    while (size > 0) {
-        ssize_t count =
-            TEMP_FAILURE_RETRY(pwrite(checkpoint->file, next, size, (off_t)checkpoint->end));
-        if (count <= 0) {
-            errno = count == 0 ? EIO : errno;
-            return ics_checkpoint_failed(checkpoint, "cannot be written", error);
-        }
-        next += count;
-        size -= (size_t)count;
-        checkpoint->end += (uint64_t)count;
-    }
-    return ICESTREAM_OK;
+    const size_t done = ics_disk_write_at(checkpoint->file, bytes, size, (off_t)checkpoint->end);
+    checkpoint->end += done;
+    return done == size ? ICESTREAM_OK
+                        : ics_checkpoint_failed(checkpoint, "cannot be written", error);
 }
 
 static int write_header(ics_checkpoint *checkpoint, const json_t *origin, icestream_error *error)
 {
     ics_checkpoint_header header = {.length = 0};
-    char *text = ics_json_dump(origin, JSON_COMPACT);
+    ICS_FREES char *text = ics_json_dump(origin, JSON_COMPACT);
     if (text == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", checkpoint->path);
     }
     memcpy(header.magic, ICS_CHECKPOINT_MAGIC, sizeof header.magic);
     header.length = (uint32_t)strlen(text);
     header.crc32c = ics_crc32c(0, text, header.length);
-    int status = put(checkpoint, &header, sizeof header, error);
-    if (status == ICESTREAM_OK) {
-        status = put(checkpoint, text, header.length, error);
-    }
-    free(text);
+    ICS_TRY(put(checkpoint, &header, sizeof header, error));
+    ICS_TRY(put(checkpoint, text, header.length, error));
     checkpoint->records = checkpoint->end;
-    return status;
-}
-
-/* Whether the file begins like a checkpoint. A file without a byte is one, too: its writer was
- * killed before it wrote the header. */
-static bool is_checkpoint(int file)
-{
-    char magic[sizeof ICS_CHECKPOINT_MAGIC - 1];
-    struct stat about;
-    ssize_t got = fstat(file, &about) == 0 && S_ISREG(about.st_mode)
-                      ? TEMP_FAILURE_RETRY(pread(file, magic, sizeof magic, 0))
-                      : -1;
-    return got >= 0 && memcmp(magic, ICS_CHECKPOINT_MAGIC, (size_t)got) == 0;
+    return ICESTREAM_OK;
 }
 
 static int found_other_file(const char *path, icestream_error *error)
@@ -268,7 +229,7 @@ static int start(ics_checkpoint *checkpoint, const json_t *origin, icestream_err
                              "%s: found another process using it, expected to be the only one",
                              checkpoint->path);
     }
-    if (!is_checkpoint(checkpoint->file)) {
+    if (!ics_checkpoint_begins(checkpoint->file, 0)) {
         return found_other_file(checkpoint->path, error);
     }
     if (TEMP_FAILURE_RETRY(ftruncate(checkpoint->file, 0)) < 0) {
@@ -281,20 +242,16 @@ static int start(ics_checkpoint *checkpoint, const json_t *origin, icestream_err
 int ics_checkpoint_create(const char *path, const json_t *origin, ics_checkpoint **out,
                           icestream_error *error)
 {
-    bool there = false;
-    int status = make(path, O_CREAT, out, &there, error);
-    if (status == ICESTREAM_OK && !there) { /* the folder was removed */
+    ICS_DESTROYS(ics_checkpoint_close) ics_checkpoint *checkpoint = NULL;
+    *out = NULL;
+    ICS_TRY(make(path, O_CREAT, &checkpoint, error));
+    if (checkpoint == NULL) { /* the folder was removed */
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ENOENT, "%s: cannot be made: %s",
                                    path, strerror(ENOENT));
     }
-    if (status == ICESTREAM_OK) {
-        status = start(*out, origin, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_checkpoint_close(*out);
-        *out = NULL;
-    }
-    return status;
+    ICS_TRY(start(checkpoint, origin, error));
+    *out = ICS_HAND_OVER(checkpoint);
+    return ICESTREAM_OK;
 }
 
 /* A record that is being written. */
@@ -303,12 +260,16 @@ typedef struct record {
     uint32_t crc32c;
 } record;
 
+static int put_summed(record *at, const void *bytes, size_t size, icestream_error *error)
+{
+    at->crc32c = ics_crc32c(at->crc32c, bytes, size);
+    return put(at->checkpoint, bytes, size, error);
+}
+
 /* An ics_hits_receiver. */
 static int put_hits(void *user, const icestream_hit *hits, size_t count, icestream_error *error)
 {
-    record *at = user;
-    at->crc32c = ics_crc32c(at->crc32c, hits, count * sizeof *hits);
-    return put(at->checkpoint, hits, count * sizeof *hits, error);
+    return put_summed(user, hits, count * sizeof *hits, error);
 }
 
 /* `kind`: ICS_CHECKPOINT_HEAD or ICS_CHECKPOINT_ROWS. */
@@ -319,7 +280,6 @@ static int begin_record(record *at, const char *kind, const ics_checkpoint_part 
                                 .intervals = part->photons.count,
                                 .hits = hits,
                                 .account = part->account};
-    size_t size = part->photons.count * sizeof *part->photons.items;
     if (part->photons.count > ICS_CHECKPOINT_INTERVALS) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "%s: found %zu intervals of finished photons, expected at most %d",
@@ -327,23 +287,27 @@ static int begin_record(record *at, const char *kind, const ics_checkpoint_part 
     }
     memcpy(head.magic, kind, sizeof head.magic);
     head.crc32c = ics_crc32c(0, &head, offsetof(ics_checkpoint_head, crc32c));
-    at->crc32c = ics_crc32c(0, part->photons.items, size);
     ICS_TRY(put(at->checkpoint, &head, sizeof head, error));
-    return put(at->checkpoint, part->photons.items, size, error);
+    return put_summed(at, part->photons.items, part->photons.count * sizeof *part->photons.items,
+                      error);
 }
 
-/* Ends the record. If it failed, removes what was written of it, because that may be what fills the
- * disk. */
-static int end_record(record *at, uint64_t start_of_record, int status, icestream_error *error)
+static int put_tail(const record *at, icestream_error *error)
 {
     ics_checkpoint_tail tail = {.crc32c = at->crc32c};
     memcpy(tail.magic, ICS_CHECKPOINT_TAIL, sizeof tail.magic);
-    if (status == ICESTREAM_OK) {
-        status = put(at->checkpoint, &tail, sizeof tail, error);
-    }
+    return put(at->checkpoint, &tail, sizeof tail, error);
+}
+
+/* Ends a record. If it failed, removes what was written of it, because that may be what fills the
+ * disk. */
+static int end_record(const record *at, uint64_t begin, int status, icestream_error *error)
+{
+    ics_checkpoint *checkpoint = at->checkpoint;
+    status = status == ICESTREAM_OK ? put_tail(at, error) : status;
     if (status != ICESTREAM_OK) {
-        at->checkpoint->end = start_of_record;
-        (void)!ftruncate(at->checkpoint->file, (off_t)start_of_record); /* else the next run does */
+        checkpoint->end = begin;
+        (void)!ftruncate(checkpoint->file, (off_t)begin); /* else the next run does */
     }
     return status;
 }
@@ -352,12 +316,9 @@ int ics_checkpoint_append(ics_checkpoint *checkpoint, const ics_checkpoint_part 
                           const icestream_hit *hits, size_t count, icestream_error *error)
 {
     record at = {.checkpoint = checkpoint};
-    uint64_t start_of_record = checkpoint->end;
-    int status = begin_record(&at, ICS_CHECKPOINT_HEAD, part, count, error);
-    if (status == ICESTREAM_OK) {
-        status = put_hits(&at, hits, count, error);
-    }
-    return end_record(&at, start_of_record, status, error);
+    const uint64_t begin = checkpoint->end;
+    const int status = begin_record(&at, ICS_CHECKPOINT_HEAD, part, count, error);
+    return end_record(&at, begin, status ? status : put_hits(&at, hits, count, error), error);
 }
 
 int ics_checkpoint_append_all(ics_checkpoint *checkpoint, const ics_checkpoint_part *part,
@@ -365,13 +326,10 @@ int ics_checkpoint_append_all(ics_checkpoint *checkpoint, const ics_checkpoint_p
                               icestream_error *error)
 {
     record at = {.checkpoint = checkpoint};
-    uint64_t start_of_record = checkpoint->end;
-    int status =
-        begin_record(&at, ICS_CHECKPOINT_HEAD, part, ics_collector_count(collector), error);
-    if (status == ICESTREAM_OK) {
-        status = ics_collector_merge(collector, put_hits, &at, cancel, error);
-    }
-    return end_record(&at, start_of_record, status, error);
+    const uint64_t begin = checkpoint->end, count = ics_collector_count(collector);
+    int status = begin_record(&at, ICS_CHECKPOINT_HEAD, part, count, error);
+    status = status ? status : ics_collector_merge(collector, put_hits, &at, cancel, error);
+    return end_record(&at, begin, status, error);
 }
 
 int ics_checkpoint_append_rows(ics_checkpoint *checkpoint, const ics_checkpoint_part *part,
@@ -379,13 +337,10 @@ int ics_checkpoint_append_rows(ics_checkpoint *checkpoint, const ics_checkpoint_
                                icestream_error *error)
 {
     record at = {.checkpoint = checkpoint};
-    uint64_t start_of_record = checkpoint->end;
-    int status = begin_record(&at, ICS_CHECKPOINT_ROWS, part, count, error);
-    if (status == ICESTREAM_OK) {
-        at.crc32c = ics_crc32c(at.crc32c, rows, sizeof *rows);
-        status = put(checkpoint, rows, sizeof *rows, error);
-    }
-    return end_record(&at, start_of_record, status, error);
+    const uint64_t begin = checkpoint->end;
+    const int status = begin_record(&at, ICS_CHECKPOINT_ROWS, part, count, error);
+    return end_record(&at, begin, status ? status : put_summed(&at, rows, sizeof *rows, error),
+                      error);
 }
 
 int ics_checkpoint_sync(ics_checkpoint *checkpoint, icestream_error *error)
@@ -399,7 +354,7 @@ int ics_checkpoint_sync(ics_checkpoint *checkpoint, icestream_error *error)
 
 int ics_checkpoint_remove_records(const char *path, icestream_error *error)
 {
-    int file =
+    ICS_CLOSES_DESCRIPTOR int file =
         TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     if (file < 0 && errno == ENOENT) {
         return ICESTREAM_OK;
@@ -408,9 +363,7 @@ int ics_checkpoint_remove_records(const char *path, icestream_error *error)
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno, "%s: cannot be opened: %s",
                                    path, strerror(errno));
     }
-    const bool known = is_checkpoint(file);
-    close(file);
-    if (!known) {
+    if (!ics_checkpoint_begins(file, 0)) {
         return found_other_file(path, error);
     }
     if (unlink(path) < 0 && errno != ENOENT) {
@@ -422,10 +375,9 @@ int ics_checkpoint_remove_records(const char *path, icestream_error *error)
 
 int ics_checkpoint_remove(const char *path, icestream_error *error)
 {
-    char *rows = ics_checkpoint_rows_path(path);
+    ICS_FREES char *rows = ics_checkpoint_rows_path(path);
     if (rows != NULL && ics_early_rows_is_file(rows)) {
         (void)!unlink(rows); /* without a checkpoint it is only garbage */
     }
-    free(rows);
     return ics_checkpoint_remove_records(path, error);
 }

@@ -17,6 +17,7 @@
 #ifndef ICS_CHECKPOINT_CHECKPOINT_H
 #define ICS_CHECKPOINT_CHECKPOINT_H
 
+#include "base/destroys.h"
 #include "pipeline/collect/collector.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/photon_intervals.h"
@@ -84,6 +85,7 @@ int ics_checkpoint_sync(ics_checkpoint *checkpoint, icestream_error *error);
 
 /* Closes the file, which stays. Accepts NULL. */
 void ics_checkpoint_close(ics_checkpoint *checkpoint);
+ICS_CAN_DESTROY(ics_checkpoint, ics_checkpoint_close)
 /* Removes the file at `path` and that of its rows if it is a checkpoint; a missing file is no
  * error. ICESTREAM_E_OUTPUT: it is something else, or cannot be removed. */
 int ics_checkpoint_remove(const char *path, icestream_error *error);

@@ -21,16 +21,8 @@ static int open_to_read(const char *path)
 
 bool ics_checkpoint_about_is(const char *path)
 {
-    char magic[sizeof ICS_CHECKPOINT_MAGIC - 1];
-    struct stat about;
-    const int file = open_to_read(path);
-    bool is = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-              TEMP_FAILURE_RETRY(pread(file, magic, sizeof magic, 0)) == (ssize_t)sizeof magic &&
-              memcmp(magic, ICS_CHECKPOINT_MAGIC, sizeof magic) == 0;
-    if (file >= 0) {
-        close(file);
-    }
-    return is;
+    ICS_CLOSES_DESCRIPTOR int file = open_to_read(path);
+    return file >= 0 && ics_checkpoint_begins(file, sizeof ICS_CHECKPOINT_MAGIC - 1);
 }
 
 /* Adds up the heads of all whole records. A record that is being written ends the list. */
@@ -74,28 +66,21 @@ static json_t *describe(const ics_checkpoint *checkpoint, const struct stat *abo
 int ics_checkpoint_about(const char *path, json_t **out, icestream_error *error)
 {
     struct stat about;
-    json_t *origin = NULL;
-    ics_checkpoint checkpoint = {.path = (char *)(uintptr_t)path, .file = open_to_read(path)};
+    json_auto_t *origin = NULL;
+    ICS_CLOSES_DESCRIPTOR int file = open_to_read(path);
+    ics_checkpoint checkpoint = {.path = (char *)(uintptr_t)path, .file = file};
     *out = NULL;
-    if (checkpoint.file < 0 || fstat(checkpoint.file, &about) != 0) {
-        const int cause = errno;
-        if (checkpoint.file >= 0) {
-            close(checkpoint.file);
-        }
-        return ics_error_set_cause(error, ICESTREAM_E_INPUT, cause, "%s: %s", path,
-                                   strerror(cause));
+    if (file < 0 || fstat(file, &about) != 0) {
+        return ics_error_set_cause(error, ICESTREAM_E_INPUT, errno, "%s: %s", path,
+                                   strerror(errno));
     }
-    int status = ics_checkpoint_read_origin(&checkpoint, &origin, error);
-    if (status == ICESTREAM_OK) {
-        *out = describe(&checkpoint, &about, origin);
-        status = *out != NULL ? ICESTREAM_OK
-                              : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    } else if (status == ICESTREAM_E_OUTPUT) {
-        status = error->status = ICESTREAM_E_INPUT;
+    const int status = ics_checkpoint_read_origin(&checkpoint, &origin, error);
+    if (status != ICESTREAM_OK) {
+        return status == ICESTREAM_E_OUTPUT ? (error->status = ICESTREAM_E_INPUT) : status;
     }
-    json_decref(origin);
-    close(checkpoint.file);
-    return status;
+    *out = describe(&checkpoint, &about, origin);
+    return *out != NULL ? ICESTREAM_OK
+                        : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
 }
 
 void ics_checkpoint_about_text(const json_t *about, char *text, size_t size)

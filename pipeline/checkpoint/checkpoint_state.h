@@ -1,4 +1,4 @@
-/* The file of a checkpoint: shared by checkpoint.c, which writes it, and checkpoint_read.c. The
+/* The file of a checkpoint: shared by checkpoint.c, which writes it, and those that read it. The
  * layout is in files.md 6.4. */
 #ifndef ICS_CHECKPOINT_CHECKPOINT_STATE_H
 #define ICS_CHECKPOINT_CHECKPOINT_STATE_H
@@ -57,6 +57,9 @@ enum {
  * begun. */
 #define ICS_CHECKPOINT_WRITTEN "written_by"
 
+/* Whether an open file begins like a checkpoint, with at least `least` bytes of the magic text. A
+ * file without a byte may be one as well: its writer was killed before it wrote the header. */
+bool ics_checkpoint_begins(int file, size_t least);
 /* Reads the header. Sets checkpoint->records; *out belongs to the caller. ICESTREAM_E_INPUT: the
  * file is no checkpoint, or its header is damaged; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 int ics_checkpoint_read_origin(ics_checkpoint *checkpoint, json_t **out, icestream_error *error);

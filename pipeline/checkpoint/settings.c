@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "pipeline/config/changes.h"
 #include "pipeline/files/metadata.h"
-#include "pipeline/generator/light_settings.h"
+#include "pipeline/models/light_record.h"
 
 #include <string.h>
 
@@ -66,24 +66,29 @@ static bool is_explained_elsewhere(const char *key)
     return strcmp(key, "light") == 0 || strcmp(key, "random numbers") == 0;
 }
 
-/* Compares one part of the settings, "values" or "models". */
+static void add_values(comparison *at, const char *key, const json_t *found, const json_t *expected)
+{
+    char left[2048], right[2048];
+    if (!is_explained_elsewhere(key) && !ics_light_record_value_same(found, expected)) {
+        add(at, key, ics_light_record_value_text(found, left, sizeof left),
+            ics_light_record_value_text(expected, right, sizeof right));
+    }
+}
+
+/* Compares one part of the settings: "values", "models" or "light". */
 static void compare_part(comparison *at, const char *part)
 {
-    const json_t *found = part_of(at->found, part);
-    const json_t *expected = part_of(at->expected, part);
+    const json_t *found = part_of(at->found, part), *expected = part_of(at->expected, part);
     const char *key;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)expected, key, value)
     {
-        const json_t *other = json_object_get(found, key);
-        if (!json_equal(other, value) && !is_explained_elsewhere(key)) {
-            add(at, key, text_of(other), text_of(value));
-        }
+        add_values(at, key, json_object_get(found, key), value);
     }
     json_object_foreach((json_t *)(uintptr_t)found, key, value)
     {
-        if (json_object_get(expected, key) == NULL && !is_explained_elsewhere(key)) {
-            add(at, key, text_of(value), "nothing");
+        if (json_object_get(expected, key) == NULL) {
+            add_values(at, key, value, NULL);
         }
     }
 }
@@ -124,44 +129,38 @@ static const char *light_key(const json_t *light)
                                                               : "workload";
 }
 
-static int compare_light(comparison *at, icestream_error *error)
+static void compare_light(comparison *at)
 {
-    json_t *differences = NULL;
-    const json_t *item;
-    size_t i;
-    const json_t *found = part_of(at->found, "light"), *expected = part_of(at->expected, "light");
-    if (!ics_settings_has_light(at->expected) || !has_other_digest(at, "input")) {
-        return ICESTREAM_OK;
-    }
-    if (found == NULL) {
+    const json_t *expected = part_of(at->expected, "light");
+    if (expected != NULL && part_of(at->found, "light") == NULL) {
         name_digest(at, "input", light_key(expected));
-        return ICESTREAM_OK;
+    } else if (expected != NULL && has_other_digest(at, "input")) {
+        compare_part(at, "light");
     }
-    ICS_TRY(ics_light_settings_compare(found, expected, &differences, error));
-    json_array_foreach(differences, i, item)
-    {
-        add(at, text_of(json_object_get(item, "key")), text_of(json_object_get(item, "steps")),
-            text_of(json_object_get(item, "run")));
-    }
-    json_decref(differences);
-    return ICESTREAM_OK;
 }
 
-static int compare_all(comparison *at, icestream_error *error)
+static void compare_seeds(comparison *at)
+{
+    const json_t *found = json_object_get(at->found, "seed");
+    const json_t *expected = json_object_get(at->expected, "seed");
+    if (!is_same(found, expected)) {
+        add(at, "run.seed", text_of(found), text_of(expected));
+    }
+}
+
+static void compare_all(comparison *at)
 {
     const bool lists = json_is_object(json_object_get(at->found, "settings"));
     compare_random_numbers(at);
-    if (lists) {
+    if (!lists) {
+        compare_seeds(at);
+    } else {
         compare_part(at, "values");
-    } else if (!is_same(json_object_get(at->found, "seed"),
-                        json_object_get(at->expected, "seed"))) {
-        add(at, "run.seed", text_of(json_object_get(at->found, "seed")),
-            text_of(json_object_get(at->expected, "seed")));
+        if (models_differ(at)) {
+            compare_part(at, "models");
+        }
     }
-    if (lists && models_differ(at)) {
-        compare_part(at, "models");
-    }
-    ICS_TRY(compare_light(at, error));
+    compare_light(at);
     if (json_array_size(at->list) == 0 || !lists) {
         /* The content of files differs then, and no key does. */
         name_digest(at, "configuration", "configuration");
@@ -171,7 +170,6 @@ static int compare_all(comparison *at, icestream_error *error)
     if (json_array_size(at->list) == 0 && ics_settings_has_light(at->expected)) {
         name_digest(at, "input", "the light of these particles");
     }
-    return ICESTREAM_OK;
 }
 
 bool ics_settings_has_light(const json_t *metadata)
@@ -183,45 +181,45 @@ int ics_settings_compare(const json_t *found, const json_t *expected, json_t **o
                          icestream_error *error)
 {
     comparison at = {.found = found, .expected = expected, .list = json_array()};
-    *out = NULL;
-    at.failed = at.list == NULL;
-    int status = compare_all(&at, error);
-    if (status == ICESTREAM_OK && at.failed) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for comparing settings");
-    }
-    if (status != ICESTREAM_OK) {
-        json_decref(at.list);
-        return status;
-    }
+    compare_all(&at);
     *out = at.list;
-    return ICESTREAM_OK;
+    if (!at.failed && at.list != NULL) {
+        return ICESTREAM_OK;
+    }
+    json_decref(at.list);
+    *out = NULL;
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for comparing settings");
 }
 
-void ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
+/* A member of an item of the list. */
+static const char *member(const json_t *item, const char *name)
+{
+    return text_of(json_object_get(item, name));
+}
+
+bool ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
                           icestream_error *error)
 {
-    json_t *list = NULL;
+    json_auto_t *list = NULL;
     const json_t *item;
     icestream_error why = {.status = ICESTREAM_OK};
     size_t i;
     if (ics_settings_compare(found, expected, &list, &why) != ICESTREAM_OK) {
         ics_error_add(error, ICESTREAM_E_OUTPUT, "%s: %s", path, why.text);
-        return;
+        return true;
     }
     json_array_foreach(list, i, item)
     {
         ics_error_add(error, ICESTREAM_E_OUTPUT, "%s: %s: found %s, expected %s", path,
-                      text_of(json_object_get(item, "key")),
-                      text_of(json_object_get(item, "found")),
-                      text_of(json_object_get(item, "expected")));
+                      member(item, "key"), member(item, "found"), member(item, "expected"));
     }
-    json_decref(list);
+    return json_array_size(list) > 0;
 }
 
 int ics_settings_list(const json_t *found, const json_t *expected, char *text, size_t size,
                       icestream_error *error)
 {
-    json_t *list = NULL;
+    json_auto_t *list = NULL;
     const json_t *item;
     size_t i, used = 0;
     text[0] = '\0';
@@ -230,11 +228,9 @@ int ics_settings_list(const json_t *found, const json_t *expected, char *text, s
     {
         if (used < size) {
             used += (size_t)snprintf(text + used, size - used, "%s%s (%s, %s)", i > 0 ? ", " : "",
-                                     text_of(json_object_get(item, "key")),
-                                     text_of(json_object_get(item, "found")),
-                                     text_of(json_object_get(item, "expected")));
+                                     member(item, "key"), member(item, "found"),
+                                     member(item, "expected"));
         }
     }
-    json_decref(list);
     return ICESTREAM_OK;
 }

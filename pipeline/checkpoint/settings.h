@@ -26,8 +26,8 @@ int ics_settings_compare(const json_t *found, const json_t *expected, json_t **o
                          icestream_error *error);
 
 /* Adds one line to `error` for each difference: "a.hits.npy: run.seed: found 1, expected 2". The
- * status is ICESTREAM_E_OUTPUT. Without memory the line says this. */
-void ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
+ * status is ICESTREAM_E_OUTPUT. Returns whether there is a line; without memory it says this. */
+bool ics_settings_explain(const char *path, const json_t *found, const json_t *expected,
                           icestream_error *error);
 
 /* Writes the differences in one line: "run.seed (1, 2), ice.model (uniform, my.yaml)"; text that

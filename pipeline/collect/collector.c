@@ -1,3 +1,5 @@
+#include "base/destroys.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/collect/collector_state.h"
 
@@ -10,21 +12,15 @@ enum { SPILL_SHARE = 16 }; /* the smallest spill is the budget divided by this n
 int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_collector **out,
                          icestream_error *error)
 {
-    if (directory == NULL) {
-        const char *temporary = getenv("TMPDIR");
-        directory = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
-    }
-    ics_collector *collector = calloc(1, sizeof *collector);
-    char *copy = strdup(directory);
+    ICS_FREES ics_collector *collector = calloc(1, sizeof *collector);
+    ICS_FREES char *copy = strdup(directory != NULL ? directory : ics_disk_temporary_folder());
     if (collector == NULL || copy == NULL) {
-        free(collector);
-        free(copy);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for collecting hits");
     }
     collector->budget = budget;
-    collector->directory = copy;
+    collector->directory = ICS_HAND_OVER(copy);
     collector->file = -1;
-    *out = collector;
+    *out = ICS_HAND_OVER(collector);
     return ICESTREAM_OK;
 }
 
@@ -99,20 +95,15 @@ uint64_t ics_collector_count(const ics_collector *collector)
 /* Merges the pieces in memory into one piece of the temporary file. */
 static int spill_pieces(ics_collector *collector, icestream_error *error)
 {
-    int status = collector->file >= 0 ? ICESTREAM_OK : ics_collector_open_file(collector, error);
-    ics_hit_piece spilled = {.count = collector->bytes / sizeof(icestream_hit),
-                             .offset = collector->file_end};
-    if (status == ICESTREAM_OK) {
-        status = ics_hit_pieces_append(&collector->in_file, spilled, error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_collector_open_file(collector, error));
+    const ics_hit_piece spilled = {.count = collector->bytes / sizeof(icestream_hit),
+                                   .offset = collector->file_end};
+    const ics_hit_pieces nothing = {NULL, 0, 0};
+    ICS_TRY(ics_hit_pieces_append(&collector->in_file, spilled, error));
     ics_collector_visit_memory(collector);
     collector->rows.is_allowed = false; /* the file gets a second piece */
-    const ics_hit_pieces nothing = {NULL, 0, 0};
-    status = ics_hit_pieces_merge(&collector->in_memory, &nothing, -1, ics_collector_write,
-                                  collector, NULL, error);
+    const int status = ics_hit_pieces_merge(&collector->in_memory, &nothing, -1,
+                                            ics_collector_write, collector, NULL, error);
     if (status == ICESTREAM_OK) {
         drop_memory_pieces(collector);
         return ICESTREAM_OK;
@@ -131,7 +122,31 @@ static bool must_spill(const ics_collector *collector)
            collector->bytes >= budget->limit / SPILL_SHARE;
 }
 
+static int spill_if_needed(ics_collector *collector, icestream_error *error)
+{
+    ICS_TRY(ics_collector_write_ready(collector, error));
+    return must_spill(collector) ? spill_pieces(collector, error) : ICESTREAM_OK;
+}
+
 /* ---- adding ---------------------------------------------------------------------------------- */
+
+static int keep_piece(ics_collector *collector, icestream_hit *hits, size_t count,
+                      ics_photon_interval photons, icestream_error *error)
+{
+    const ics_hit_piece piece = {.hits = hits, .count = count, .photons = photons};
+    const int status = ics_hit_pieces_append(&collector->in_memory, piece, error);
+    if (status != ICESTREAM_OK) {
+        free(hits);
+        return status;
+    }
+    if (collector->histograms != NULL) {
+        ics_hit_histograms_add(collector->histograms, hits, count);
+    }
+    collector->count += count;
+    collector->bytes += count * sizeof *hits;
+    atomic_fetch_add(&collector->budget->used, count * sizeof *hits);
+    return ICESTREAM_OK;
+}
 
 int ics_collector_add_batch(ics_collector *collector, icestream_hit *hits, size_t count,
                             ics_photon_interval photons, icestream_error *error)
@@ -139,22 +154,10 @@ int ics_collector_add_batch(ics_collector *collector, icestream_hit *hits, size_
     if (count == 0) {
         free(hits);
     } else {
-        ics_hit_piece piece = {.hits = hits, .count = count, .photons = photons};
-        int status = ics_hit_pieces_append(&collector->in_memory, piece, error);
-        if (status != ICESTREAM_OK) {
-            free(hits);
-            return status;
-        }
-        if (collector->histograms != NULL) {
-            ics_hit_histograms_add(collector->histograms, hits, count);
-        }
-        collector->count += count;
-        collector->bytes += count * sizeof *hits;
-        atomic_fetch_add(&collector->budget->used, count * sizeof *hits);
+        ICS_TRY(keep_piece(collector, hits, count, photons, error));
     }
     ics_early_rows_return(&collector->rows, photons);
-    ICS_TRY(ics_collector_write_ready(collector, error));
-    return must_spill(collector) ? spill_pieces(collector, error) : ICESTREAM_OK;
+    return spill_if_needed(collector, error);
 }
 
 int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t count,
@@ -162,8 +165,7 @@ int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t coun
 {
     if (count == 0) { /* only what is in memory already is looked at */
         free(hits);
-        ICS_TRY(ics_collector_write_ready(collector, error));
-        return must_spill(collector) ? spill_pieces(collector, error) : ICESTREAM_OK;
+        return spill_if_needed(collector, error);
     }
     const ics_photon_interval unknown = {0, 0};
     return ics_collector_add_batch(collector, hits, count, unknown, error);
@@ -172,25 +174,23 @@ int ics_collector_add(ics_collector *collector, icestream_hit *hits, size_t coun
 /* Appends the temporary file of another collector. */
 static int copy_file(ics_collector *collector, const ics_collector *from, icestream_error *error)
 {
-    int status = collector->file >= 0 ? ICESTREAM_OK : ics_collector_open_file(collector, error);
-    icestream_hit *hits = malloc(ICS_HIT_PIECES_PORTION * sizeof *hits);
-    if (status == ICESTREAM_OK && hits == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for collecting hits");
+    ICS_FREES icestream_hit *hits = malloc(ICS_HIT_PIECES_PORTION * sizeof *hits);
+    if (hits == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for collecting hits");
     }
-    off_t start = collector->file_end, at = 0;
-    while (status == ICESTREAM_OK && at < from->file_end) {
-        size_t left = (size_t)(from->file_end - at) / sizeof *hits;
-        size_t count = left < ICS_HIT_PIECES_PORTION ? left : ICS_HIT_PIECES_PORTION;
+    ICS_TRY(ics_collector_open_file(collector, error));
+    const off_t start = collector->file_end;
+    int status = ICESTREAM_OK;
+    for (off_t at = 0; status == ICESTREAM_OK && at < from->file_end;) {
+        const size_t left = (size_t)(from->file_end - at) / sizeof *hits;
+        const size_t count = left < ICS_HIT_PIECES_PORTION ? left : ICS_HIT_PIECES_PORTION;
         status = ics_hit_pieces_read(from->file, hits, count, at, error);
-        if (status == ICESTREAM_OK) {
-            status = ics_collector_write(collector, hits, count, error);
-        }
+        status = status ? status : ics_collector_write(collector, hits, count, error);
         at += (off_t)(count * sizeof *hits);
     }
-    if (status != ICESTREAM_OK && collector->file >= 0) {
+    if (status != ICESTREAM_OK) {
         ics_collector_undo_writing(collector, start);
     }
-    free(hits);
     return status;
 }
 
@@ -206,16 +206,11 @@ static void move_pieces(ics_hit_pieces *to, ics_hit_pieces *from, off_t offset)
 
 int ics_collector_take(ics_collector *collector, ics_collector *from, icestream_error *error)
 {
-    off_t start = collector->file_end;
-    int status = ics_hit_pieces_reserve(&collector->in_memory, from->in_memory.count, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_hit_pieces_reserve(&collector->in_file, from->in_file.count, error);
-    }
-    if (status == ICESTREAM_OK && from->file_end > 0) {
-        status = copy_file(collector, from, error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
+    const off_t start = collector->file_end;
+    ICS_TRY(ics_hit_pieces_reserve(&collector->in_memory, from->in_memory.count, error));
+    ICS_TRY(ics_hit_pieces_reserve(&collector->in_file, from->in_file.count, error));
+    if (from->file_end > 0) {
+        ICS_TRY(copy_file(collector, from, error));
     }
     move_pieces(&collector->in_memory, &from->in_memory, 0);
     move_pieces(&collector->in_file, &from->in_file, start);

@@ -44,15 +44,6 @@ void ics_collector_name_rows(const ics_collector *collector, const char *path, b
     }
 }
 
-int ics_collector_sync_rows(const ics_collector *collector, icestream_error *error)
-{
-    return TEMP_FAILURE_RETRY(fdatasync(collector->file)) == 0
-               ? ICESTREAM_OK
-               : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                                     "%s: cannot write the temporary file of hits to the disk: %s",
-                                     collector->directory, strerror(errno));
-}
-
 /* Whether all hits that come before those of the piece, if the steps ascend, are in the collector.
  */
 static bool is_ready(const ics_collector *collector, const ics_hit_piece *piece)
@@ -87,9 +78,7 @@ static bool are_many_ready(const ics_collector *collector)
 /* Makes the piece of the temporary file that gets the rows. */
 static int begin_rows(ics_collector *collector, icestream_error *error)
 {
-    if (collector->file < 0) {
-        ICS_TRY(ics_collector_open_file(collector, error));
-    }
+    ICS_TRY(ics_collector_open_file(collector, error));
     if (!collector->can_get_name) { /* rows without a name would have to be written again */
         collector->rows.is_allowed = false;
         return ICESTREAM_OK;

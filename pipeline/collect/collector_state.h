@@ -20,7 +20,7 @@ struct ics_collector {
     ics_hit_histograms *histograms; /* of all hits; NULL: none are made */
 };
 
-/* Makes the temporary file. ICESTREAM_E_OUTPUT. */
+/* Makes the temporary file, unless there is one. ICESTREAM_E_OUTPUT. */
 int ics_collector_open_file(ics_collector *collector, icestream_error *error);
 /* Appends hits to the temporary file. An ics_hits_receiver, whose user is the collector.
  * ICESTREAM_E_OUTPUT: some bytes may be written. */

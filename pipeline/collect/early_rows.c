@@ -1,5 +1,6 @@
 #include "pipeline/collect/early_rows.h"
 
+#include "base/destroys.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/collect/hit_pieces.h"
@@ -64,14 +65,10 @@ bool ics_early_rows_is_file(const char *path)
     static const char zeros[6], numpy[6] = "\x93NUMPY";
     char found[6];
     struct stat about;
-    const int file =
+    ICS_CLOSES_DESCRIPTOR int file =
         TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    const bool is_read = file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-                         TEMP_FAILURE_RETRY(pread(file, found, sizeof found, 0)) == sizeof found;
-    if (file >= 0) {
-        close(file);
-    }
-    return is_read &&
+    return file >= 0 && fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
+           ics_disk_read_at(file, found, sizeof found, 0) == sizeof found &&
            (memcmp(found, zeros, sizeof found) == 0 || memcmp(found, numpy, sizeof found) == 0);
 }
 
@@ -105,44 +102,35 @@ int ics_early_rows_copy_sums(const ics_early_rows *rows, ics_trailer_checksums *
     return ICESTREAM_OK;
 }
 
-static int compare_sums(const ics_early_rows *rows, const ics_trailer_checksums *found,
-                        icestream_error *error)
+static int add_up(const ics_early_rows *rows, int file, ics_trailer_checksums *sums,
+                  icestream_error *error)
 {
-    const ics_trailer_checksums *sums = &rows->sums;
-    bool same = found->count == sums->count && found->current == sums->current;
-    for (size_t i = 0; same && i < sums->count; ++i) {
-        same = found->values[i] == sums->values[i];
+    ICS_FREES icestream_hit *hits = malloc(ICS_HIT_PIECES_PORTION * sizeof *hits);
+    if (hits == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
     }
-    return same ? ICESTREAM_OK
-                : ics_error_set(error, ICESTREAM_E_OUTPUT,
-                                "the temporary file of %" PRIu64
-                                " hits: found other checksums than when it was written, expected "
-                                "the same: the disk has lost or changed bytes",
-                                rows->count);
+    for (uint64_t at = 0; at < rows->count;) {
+        const uint64_t left = rows->count - at;
+        const size_t count = left < ICS_HIT_PIECES_PORTION ? left : ICS_HIT_PIECES_PORTION;
+        ICS_TRY(ics_hit_pieces_read(file, hits, count,
+                                    (off_t)(ICS_NPY_OWN_HEADER + at * sizeof *hits), error));
+        ICS_TRY(ics_trailer_checksums_add(sums, hits, count * sizeof *hits, error));
+        at += count;
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_early_rows_verify(const ics_early_rows *rows, int file, icestream_error *error)
 {
-    icestream_hit *hits = malloc(ICS_HIT_PIECES_PORTION * sizeof *hits);
-    if (hits == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
-    }
     ics_trailer_checksums found = {0};
-    int status = ICESTREAM_OK;
-    for (uint64_t at = 0; status == ICESTREAM_OK && at < rows->count;) {
-        const uint64_t left = rows->count - at;
-        const size_t count = left < ICS_HIT_PIECES_PORTION ? left : ICS_HIT_PIECES_PORTION;
-        status = ics_hit_pieces_read(file, hits, count,
-                                     (off_t)(ICS_NPY_OWN_HEADER + at * sizeof *hits), error);
-        if (status == ICESTREAM_OK) {
-            status = ics_trailer_checksums_add(&found, hits, count * sizeof *hits, error);
-        }
-        at += count;
-    }
-    if (status == ICESTREAM_OK) {
-        status = compare_sums(rows, &found, error);
-    }
+    const int status = add_up(rows, file, &found, error);
+    const bool same = ics_trailer_checksums_same(&found, &rows->sums);
     ics_trailer_checksums_free(&found);
-    free(hits);
-    return status;
+    return status != ICESTREAM_OK || same
+               ? status
+               : ics_error_set(error, ICESTREAM_E_OUTPUT,
+                               "the temporary file of %" PRIu64
+                               " hits: found other checksums than when it was written, expected "
+                               "the same: the disk has lost or changed bytes",
+                               rows->count);
 }

@@ -59,22 +59,20 @@ static bool make_histogram(const ics_histogram_config *config, histogram *out)
 int ics_hit_histograms_create(const ics_histogram_config *configs, size_t count,
                               ics_hit_histograms **out, icestream_error *error)
 {
-    ics_hit_histograms *histograms = calloc(1, sizeof *histograms);
-    bool made = histograms != NULL;
-    if (made) {
-        histograms->items = calloc(count > 0 ? count : 1, sizeof *histograms->items);
-        histograms->count = histograms->items != NULL ? count : 0;
-        made = histograms->items != NULL;
+    ICS_DESTROYS(ics_hit_histograms_destroy) ics_hit_histograms *made = calloc(1, sizeof *made);
+    bool has_all = made != NULL;
+    if (has_all) {
+        made->items = calloc(count > 0 ? count : 1, sizeof *made->items);
+        made->count = made->items != NULL ? count : 0;
+        has_all = made->items != NULL;
     }
-    for (size_t i = 0; made && i < count; ++i) {
-        made = make_histogram(&configs[i], &histograms->items[i]);
+    for (size_t i = 0; has_all && i < count; ++i) {
+        has_all = make_histogram(&configs[i], &made->items[i]);
     }
-    if (!made) {
-        ics_hit_histograms_destroy(histograms);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu histograms", count);
-    }
-    *out = histograms;
-    return ICESTREAM_OK;
+    *out = has_all ? ICS_HAND_OVER(made) : NULL;
+    return has_all ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu histograms",
+                                   count);
 }
 
 void ics_hit_histograms_destroy(ics_hit_histograms *histograms)
@@ -221,14 +219,21 @@ void ics_hit_histograms_merge(ics_hit_histograms *histograms, ics_hit_histograms
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+/* Returns the array with one more item; NULL, and the array is gone: no memory. */
+static json_t *with(json_t *array, json_t *item)
+{
+    if (json_array_append_new(array, item) == 0) {
+        return array;
+    }
+    json_decref(array);
+    return NULL;
+}
+
 static json_t *edges_json(const axis *of)
 {
     json_t *edges = json_array();
     for (uint32_t i = 0; i <= of->config.bins; ++i) {
-        if (json_array_append_new(edges, json_real(of->edges[i])) != 0) {
-            json_decref(edges);
-            return NULL;
-        }
+        edges = with(edges, json_real(of->edges[i]));
     }
     return edges;
 }
@@ -255,11 +260,7 @@ static json_t *counts_json(const histogram *item, uint32_t k, const uint64_t *co
     }
     json_t *array = json_array();
     for (size_t i = 0; i < (size_t)item->axes[k].config.bins + 2; ++i) {
-        json_t *part = counts_json(item, k + 1, counts + i * item->axes[k].stride);
-        if (json_array_append_new(array, part) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = with(array, counts_json(item, k + 1, counts + i * item->axes[k].stride));
     }
     return array;
 }
@@ -268,10 +269,7 @@ static json_t *histogram_json(const histogram *item)
 {
     json_t *axes = json_array();
     for (uint32_t i = 0; i < item->axis_count; ++i) {
-        if (json_array_append_new(axes, axis_json(&item->axes[i])) != 0) {
-            json_decref(axes);
-            return NULL;
-        }
+        axes = with(axes, axis_json(&item->axes[i]));
     }
     return json_pack("{s:i, s:o, s:{s:s, s:o}}", "uhi_schema", UHI_SCHEMA, "axes", axes, "storage",
                      "type", "int", "values", counts_json(item, 0, item->counts));
@@ -281,10 +279,7 @@ json_t *ics_hit_histograms_json(const ics_hit_histograms *histograms)
 {
     json_t *all = json_array();
     for (size_t i = 0; i < histograms->count; ++i) {
-        if (json_array_append_new(all, histogram_json(&histograms->items[i])) != 0) {
-            json_decref(all);
-            return NULL;
-        }
+        all = with(all, histogram_json(&histograms->items[i]));
     }
     return all;
 }

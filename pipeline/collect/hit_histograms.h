@@ -6,6 +6,7 @@
 #ifndef ICS_COLLECT_HIT_HISTOGRAMS_H
 #define ICS_COLLECT_HIT_HISTOGRAMS_H
 
+#include "base/destroys.h"
 #include "pipeline/config/config.h"
 #include "pipeline/icestream.h"
 
@@ -19,6 +20,7 @@ int ics_hit_histograms_create(const ics_histogram_config *configs, size_t count,
                               ics_hit_histograms **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_hit_histograms_destroy(ics_hit_histograms *histograms);
+ICS_CAN_DESTROY(ics_hit_histograms, ics_hit_histograms_destroy)
 
 /* Counts hits in the histograms of hits. */
 void ics_hit_histograms_add(ics_hit_histograms *histograms, const icestream_hit *hits,

@@ -1,11 +1,14 @@
 #include "pipeline/collect/hit_pieces.h"
 
+#include "base/destroys.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/devices/batch.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 enum {
@@ -36,11 +39,9 @@ int ics_hit_pieces_reserve(ics_hit_pieces *list, size_t more, icestream_error *e
 
 int ics_hit_pieces_append(ics_hit_pieces *list, ics_hit_piece piece, icestream_error *error)
 {
-    int status = ics_hit_pieces_reserve(list, 1, error);
-    if (status == ICESTREAM_OK) {
-        list->items[list->count++] = piece;
-    }
-    return status;
+    ICS_TRY(ics_hit_pieces_reserve(list, 1, error));
+    list->items[list->count++] = piece;
+    return ICESTREAM_OK;
 }
 
 /* ---- merging --------------------------------------------------------------------------------- */
@@ -65,23 +66,12 @@ typedef struct merge {
 int ics_hit_pieces_read(int file, icestream_hit *hits, size_t count, off_t offset,
                         icestream_error *error)
 {
-    char *bytes = (char *)hits;
-    size_t left = count * sizeof *hits;
-    while (left > 0) {
-        ssize_t got = pread(file, bytes, left, offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, got < 0 ? errno : 0,
-                                       "cannot read back the temporary file of hits: %s",
-                                       got < 0 ? strerror(errno) : "it has become shorter");
-        }
-        bytes += got;
-        left -= (size_t)got;
-        offset += got;
-    }
-    return ICESTREAM_OK;
+    const size_t size = count * sizeof *hits;
+    return ics_disk_read_at(file, hits, size, offset) == size
+               ? ICESTREAM_OK
+               : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                     "cannot read back the temporary file of hits: %s",
+                                     errno != 0 ? strerror(errno) : "it has become shorter");
 }
 
 /* Reads the next hits of a cursor that has none in memory. Afterwards next == end means that the
@@ -123,11 +113,8 @@ static void sift_down(merge *merging, size_t at)
 /* How many hits are read ahead for each of `pieces` pieces in the file. */
 static size_t choose_read_hits(size_t pieces)
 {
-    size_t per_piece = pieces > 0 ? READ_HITS_TOTAL / pieces : READ_HITS_MIN;
-    if (per_piece < READ_HITS_MIN) {
-        return READ_HITS_MIN;
-    }
-    return per_piece < READ_HITS_MAX ? per_piece : READ_HITS_MAX;
+    const size_t share = READ_HITS_TOTAL / (pieces > 0 ? pieces : 1);
+    return MAX(MIN(share, READ_HITS_MAX), READ_HITS_MIN);
 }
 
 static void end_merge(merge *merging)
@@ -138,22 +125,20 @@ static void end_merge(merge *merging)
         free(merging);
     }
 }
+ICS_CAN_DESTROY(merge, end_merge)
 
 /* Returns NULL without memory. */
 static merge *begin_merge(size_t memory_pieces, size_t file_pieces, int file)
 {
-    merge *merging = calloc(1, sizeof *merging);
-    if (merging != NULL) {
-        merging->file = file;
-        merging->heap = calloc(memory_pieces + file_pieces + 1, sizeof *merging->heap);
-        merging->read_hits = choose_read_hits(file_pieces);
-        merging->read_memory = calloc(file_pieces + 1, merging->read_hits * sizeof(icestream_hit));
-        if (merging->heap == NULL || merging->read_memory == NULL) {
-            end_merge(merging);
-            merging = NULL;
-        }
+    ICS_DESTROYS(end_merge) merge *merging = calloc(1, sizeof *merging);
+    if (merging == NULL) {
+        return NULL;
     }
-    return merging;
+    merging->file = file;
+    merging->heap = calloc(memory_pieces + file_pieces + 1, sizeof *merging->heap);
+    merging->read_hits = choose_read_hits(file_pieces);
+    merging->read_memory = calloc(file_pieces + 1, merging->read_hits * sizeof(icestream_hit));
+    return merging->heap != NULL && merging->read_memory != NULL ? ICS_HAND_OVER(merging) : NULL;
 }
 
 /* Puts a cursor at the start of every piece, and the cursor with the first hit on top. */
@@ -170,10 +155,7 @@ static int fill_heap(merge *merging, const ics_hit_pieces *in_memory, const ics_
         piece_cursor cursor = {.buffer = merging->read_memory + i * merging->read_hits,
                                .left = piece->count,
                                .offset = piece->offset};
-        int status = refill_cursor(merging, &cursor, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(refill_cursor(merging, &cursor, error));
         merging->heap[merging->count++] = cursor;
     }
     for (size_t i = merging->count / 2; i-- > 0;) {
@@ -266,17 +248,13 @@ int ics_hit_pieces_merge(const ics_hit_pieces *in_memory, const ics_hit_pieces *
                          ics_hits_receiver receive, void *user, const atomic_bool *cancel,
                          icestream_error *error)
 {
-    merge *merging = begin_merge(in_memory->count, in_file->count, file);
+    ICS_DESTROYS(end_merge) merge *merging = begin_merge(in_memory->count, in_file->count, file);
     if (merging == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
                              "out of memory for merging %zu pieces of hits",
                              in_memory->count + in_file->count);
     }
-    int status = fill_heap(merging, in_memory, in_file, error);
-    if (status == ICESTREAM_OK) {
-        merge_target target = {.receive = receive, .user = user};
-        status = empty_heap(merging, &target, cancel, error);
-    }
-    end_merge(merging);
-    return status;
+    merge_target target = {.receive = receive, .user = user};
+    ICS_TRY(fill_heap(merging, in_memory, in_file, error));
+    return empty_heap(merging, &target, cancel, error);
 }

@@ -25,12 +25,8 @@ int ics_waveform_rows_write(ics_collector *collector, const ics_bin_rule *rule,
                             ics_table_writer *writer, const atomic_bool *cancel,
                             ics_bin_totals *out, icestream_error *error)
 {
-    ics_bin_rows *rows = NULL;
+    ICS_DESTROYS(ics_hit_bins_rows_destroy) ics_bin_rows *rows = NULL;
     ICS_TRY(ics_hit_bins_rows_create(rule, append_row, writer, &rows, error));
-    int status = ics_collector_merge(collector, add_sums, rows, cancel, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_hit_bins_rows_end(rows, out, error);
-    }
-    ics_hit_bins_rows_destroy(rows);
-    return status;
+    ICS_TRY(ics_collector_merge(collector, add_sums, rows, cancel, error));
+    return ics_hit_bins_rows_end(rows, out, error);
 }

@@ -65,23 +65,17 @@ bool ics_config_change_shows(const ics_config_change *row, const icestream_confi
            config->origin->given[index] == NULL && (row->matters == NULL || row->matters(config));
 }
 
-/* Writes the line of a row. Returns buffer. */
-static const char *change_text(const ics_config_change *row, char *buffer, size_t size)
-{
-    snprintf(buffer, size,
-             "%s is not given: it is %s since version %s, and was %s before. %s This line is gone "
-             "when the run file gives the key.",
-             row->key, row->new_value, row->since, row->old_value, row->why);
-    return buffer;
-}
-
 const char *ics_config_next_change(const ics_config_change **rows, const icestream_config *config,
                                    ics_config_use use, char *buffer, size_t size)
 {
     while ((*rows)->key != NULL) {
         const ics_config_change *row = (*rows)++;
         if (ics_config_change_shows(row, config, use)) {
-            return change_text(row, buffer, size);
+            snprintf(buffer, size,
+                     "%s is not given: it is %s since version %s, and was %s before. %s This line "
+                     "is gone when the run file gives the key.",
+                     row->key, row->new_value, row->since, row->old_value, row->why);
+            return buffer;
         }
     }
     return NULL;

@@ -13,6 +13,25 @@
 #include <math.h>
 #include <string.h>
 
+/* A contradiction whose text is the same whatever the values are. */
+typedef struct rule {
+    bool is_broken;
+    const char *key, *other, *text;
+} rule;
+
+static int check_rules(const icestream_config *config, const rule *rules, size_t count,
+                       icestream_error *error)
+{
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < count; ++i) {
+        if (rules[i].is_broken) {
+            status =
+                ics_config_fault(config, rules[i].key, rules[i].other, error, "%s", rules[i].text);
+        }
+    }
+    return status;
+}
+
 static int check_source(const icestream_config *config, icestream_error *error)
 {
     size_t inputs = 0;
@@ -73,18 +92,15 @@ static int check_source_keys(const icestream_config *config, icestream_error *er
                                       error, "is for %s", kind_texts[keys[i].kinds]);
         }
     }
-    if (config->source.queue != NULL && ics_url_has_password(config->source.queue)) {
-        status =
-            ics_config_fault(config, "source.queue", "source.queue", error,
-                             "found a password in the address, which would be shown and stored, "
-                             "expected it in the file of source.queue_password or in the "
-                             "environment variable ICESTREAM_QUEUE_PASSWORD");
-    }
-    if (ics_config_is_changed(config, "metrics.token") && config->metrics.listen == NULL) {
-        status = ics_config_fault(config, "metrics.token", "metrics.listen", error,
-                                  "is for metrics.listen, which is not given");
-    }
-    return status;
+    const rule rules[] = {
+        {config->source.queue != NULL && ics_url_has_password(config->source.queue), "source.queue",
+         "source.queue",
+         "found a password in the address, which would be shown and stored, expected it in the "
+         "file of source.queue_password or in the environment variable ICESTREAM_QUEUE_PASSWORD"},
+        {ics_config_is_changed(config, "metrics.token") && config->metrics.listen == NULL,
+         "metrics.token", "metrics.listen", "is for metrics.listen, which is not given"}};
+    const int fault = check_rules(config, rules, sizeof rules / sizeof *rules, error);
+    return status ? status : fault;
 }
 
 /* Claimed files and messages of clients have no end. What killed workers leave next to their hit
@@ -195,14 +211,6 @@ static int check_programs(const icestream_config *config, icestream_error *error
     return check_url(config, error);
 }
 
-static int check_histograms(const icestream_config *config, icestream_error *error)
-{
-    char text[256];
-    const char *other = ics_config_histograms_fault(config, text, sizeof text);
-    return other == NULL ? ICESTREAM_OK
-                         : ics_config_fault(config, "sink.histograms", other, error, "%s", text);
-}
-
 static int check_sink(const icestream_config *config, icestream_error *error)
 {
     if (config->sink.hits > ICS_CONTENT_PHOTONS && config->sink.hits != ICS_CONTENT_WAVEFORMS &&
@@ -233,31 +241,39 @@ static int check_sink(const icestream_config *config, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+/* Whether a key has a value that the key `of` makes useless, unless --set gave the value of `of`.
+ */
+static bool is_useless(const icestream_config *config, const char *key, const char *of)
+{
+    return ics_config_is_changed(config, key) && !ics_config_is_overridden(config, key, of);
+}
+
 static int check_models(const icestream_config *config, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
+    static const char *const of_tilt = "is for a tilt, and ice.tilt is false";
+    static const char *const of_layout = "is for layout: hex86, and detector.file is given";
+    const bool has_file = config->detector.layout == NULL;
+    const rule rules[] = {
+        {!config->ice.tilt && is_useless(config, "ice.tilt_origin", "ice.tilt"), "ice.tilt_origin",
+         "ice.tilt", of_tilt},
+        {!config->ice.tilt && is_useless(config, "ice.tilt_outside", "ice.tilt"),
+         "ice.tilt_outside", "ice.tilt", of_tilt},
+        {config->detector.string_cables != ICS_CABLES_SIDE &&
+             is_useless(config, "detector.string_cable_azimuth", "detector.string_cables"),
+         "detector.string_cable_azimuth", "detector.string_cables",
+         "is for detector.string_cables: side, which is not given"},
+        {config->detector.angular_count > 0 &&
+             strcmp(config->detector.angular_acceptance, "auto") != 0,
+         "detector.angular_polynomial", "detector.angular_acceptance",
+         "replaces detector.angular_acceptance, which is given, too"},
+        {config->detector.jitter && has_file, "detector.jitter", "detector.file", of_layout},
+        {config->detector.dense && has_file, "detector.dense", "detector.file", of_layout}};
+    const ics_subtraction subtraction = config->ice.birefringence_subtraction;
+    int status = check_rules(config, rules, sizeof rules / sizeof *rules, error);
     if (config->ice.absorb_above <= config->ice.absorb_below) {
         status = ics_config_fault(config, "ice.absorb_above", "ice.absorb_below", error,
                                   "found %g m, expected it above ice.absorb_below, %g m",
                                   config->ice.absorb_above, config->ice.absorb_below);
-    }
-    const ics_subtraction subtraction = config->ice.birefringence_subtraction;
-    static const char *const of_tilt = "is for a tilt, and ice.tilt is false";
-    const struct {
-        const char *key, *of;
-        bool is_used;
-        const char *fault;
-    } parts[] = {{"ice.tilt_origin", "ice.tilt", config->ice.tilt, of_tilt},
-                 {"ice.tilt_outside", "ice.tilt", config->ice.tilt, of_tilt},
-                 {"detector.string_cable_azimuth", "detector.string_cables",
-                  config->detector.string_cables == ICS_CABLES_SIDE,
-                  "is for detector.string_cables: side, which is not given"}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i) {
-        if (!parts[i].is_used && ics_config_is_changed(config, parts[i].key) &&
-            !ics_config_is_overridden(config, parts[i].key, parts[i].of)) {
-            status =
-                ics_config_fault(config, parts[i].key, parts[i].of, error, "%s", parts[i].fault);
-        }
     }
     if (!config->ice.birefringence &&
         (subtraction == ICS_SUBTRACTION_CONSTANT || subtraction == ICS_SUBTRACTION_SCALED) &&
@@ -266,20 +282,6 @@ static int check_models(const icestream_config *config, icestream_error *error)
             ics_config_fault(config, "ice.birefringence_subtraction", "ice.birefringence", error,
                              "found %s, and ice.birefringence is false: nothing is subtracted",
                              ics_config_choice("ice.birefringence_subtraction", subtraction));
-    }
-    if (config->detector.angular_count > 0 &&
-        strcmp(config->detector.angular_acceptance, "auto") != 0) {
-        status =
-            ics_config_fault(config, "detector.angular_polynomial", "detector.angular_acceptance",
-                             error, "replaces detector.angular_acceptance, which is given, too");
-    }
-    if (config->detector.jitter && config->detector.layout == NULL) {
-        status = ics_config_fault(config, "detector.jitter", "detector.file", error,
-                                  "is for layout: hex86, and detector.file is given");
-    }
-    if (config->detector.dense && config->detector.layout == NULL) {
-        status = ics_config_fault(config, "detector.dense", "detector.file", error,
-                                  "is for layout: hex86, and detector.file is given");
     }
     return status;
 }
@@ -380,7 +382,6 @@ static int check_particles(const icestream_config *config, icestream_error *erro
     static const char *const keys[] = {"particles.format",      "particles.events",
                                        "particles.first_event", "particles.losses",
                                        "particles.stopping",    "particles.cascades"};
-    int status = ICESTREAM_OK;
     if (config->particles.file != NULL && strcmp(config->particles.file, "-") == 0 &&
         config->particles.format == ICS_PARTICLES_YAML) {
         return ics_config_fault(
@@ -388,25 +389,29 @@ static int check_particles(const icestream_config *config, icestream_error *erro
             "is yaml for particles.file: '-' (standard input), and a YAML list is "
             "no stream; expected f2k or csv, or the name of a file");
     }
-    if (ics_config_has_particles(config)) {
-        return ICESTREAM_OK;
-    }
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        if (ics_config_is_changed(config, keys[i])) {
-            status = ics_config_fault(config, keys[i], "particles.file", error,
-                                      "is for particles.file or particles.list, and neither is "
-                                      "given");
-        }
-    }
-    return status;
+    return ics_config_has_particles(config)
+               ? ICESTREAM_OK
+               : ics_config_refuse_keys(config, keys, sizeof keys / sizeof *keys, "particles.file",
+                                        error,
+                                        "is for particles.file or particles.list, and neither is "
+                                        "given");
 }
 
 int ics_config_check(const icestream_config *config, icestream_error *error)
 {
-    int (*const checks[])(const icestream_config *, icestream_error *) = {
-        check_source,    check_source_keys,      check_hit_name,   check_programs,
-        check_sink,      check_models,           check_graph,      check_workload,
-        check_particles, ics_config_table_check, check_histograms, ics_config_waveforms_check};
+    int (*const checks[])(const icestream_config *,
+                          icestream_error *) = {check_source,
+                                                check_source_keys,
+                                                check_hit_name,
+                                                check_programs,
+                                                check_sink,
+                                                check_models,
+                                                check_graph,
+                                                check_workload,
+                                                check_particles,
+                                                ics_config_table_check,
+                                                ics_config_histograms_check,
+                                                ics_config_waveforms_check};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) {
         int result = checks[i](config, error);

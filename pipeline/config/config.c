@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+ICS_CAN_DESTROY(icestream_config, icestream_config_destroy)
+
 static int out_of_memory(icestream_error *error)
 {
     ics_error_set(error, ICESTREAM_E_MEMORY, "configuration: out of memory");
@@ -35,7 +37,7 @@ static char **copy_sets(const char *const *sets, size_t count)
     return copies;
 }
 
-/* Frees a configuration that has no owner. */
+/* Frees a configuration that has no owner, and possibly not all of its parts. */
 static void free_config(icestream_config *config)
 {
     ics_config_origin *origin = config->origin;
@@ -51,33 +53,34 @@ static void free_config(icestream_config *config)
     free(config);
 }
 
-static int create(const char *path, const char *const *sets, size_t set_count,
-                  icestream_config **out, icestream_error *error)
+static bool fill_origin(icestream_config *config, const char *path, const char *const *sets,
+                        size_t set_count)
 {
-    icestream_config *config = calloc(1, sizeof *config);
-    ics_config_origin *origin = calloc(1, sizeof *origin);
-    if (config == NULL || origin == NULL) {
-        free(config);
-        free(origin);
-        return out_of_memory(error);
-    }
-    atomic_init(&origin->holders, 1);
-    config->origin = origin;
+    ics_config_origin *origin = config->origin;
     config->path = path != NULL ? strdup(path) : NULL;
     origin->documents = calloc(set_count + 1, sizeof(void *));
     origin->sets = copy_sets(sets, set_count);
     origin->set_count = origin->sets != NULL ? set_count : 0;
-    const bool has_all =
-        (path == NULL || config->path != NULL) && origin->documents != NULL && origin->sets != NULL;
-    const int status = has_all
-                           ? ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, config, error)
-                           : out_of_memory(error);
-    if (status != ICESTREAM_OK) {
-        free_config(config);
-        return status;
+    return (path == NULL || config->path != NULL) && origin->documents != NULL &&
+           origin->sets != NULL;
+}
+
+/* Makes a configuration with the defaults. *out is set also after an error, unless it is NULL. */
+static int create(const char *path, const char *const *sets, size_t set_count,
+                  icestream_config **out, icestream_error *error)
+{
+    ICS_FREES icestream_config *config = calloc(1, sizeof *config);
+    if (config != NULL) {
+        config->origin = calloc(1, sizeof *config->origin);
     }
-    *out = config;
-    return ICESTREAM_OK;
+    if (config == NULL || config->origin == NULL) {
+        return out_of_memory(error);
+    }
+    atomic_init(&config->origin->holders, 1);
+    *out = ICS_HAND_OVER(config);
+    return fill_origin(*out, path, sets, set_count)
+               ? ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, *out, error)
+               : out_of_memory(error);
 }
 
 void ics_config_hold(const icestream_config *config)
@@ -101,10 +104,10 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
                              "--set %s: error: expected path=value, as in graph.schedule=fused",
                              set);
     }
-    char *name = NULL, *key = strndup(set, (size_t)(equals - set));
+    ICS_FREES char *name = NULL, *key = strndup(set, (size_t)(equals - set));
     /* Messages have the name. A URL may have a secret. */
     if (key == NULL || asprintf(&name, "--set %s", strstr(equals, "://") != NULL ? key : set) < 0) {
-        free(key);
+        name = NULL;
         return out_of_memory(error);
     }
     ics_config_origin *origin = config->origin;
@@ -115,12 +118,10 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
         status = ics_schema_set(key, ics_yaml_root(document), ics_config_keys, ICS_CONFIG_KEYS,
                                 config, origin->given, error);
     }
-    size_t i = ics_config_find(key);
+    const size_t i = ics_config_find(key);
     if (i < ICS_CONFIG_KEYS) {
         origin->refused[i] = status != ICESTREAM_OK;
     }
-    free(name);
-    free(key);
     return status;
 }
 
@@ -144,18 +145,21 @@ static int find_changes(icestream_config *config, icestream_error *error)
     icestream_config standard = {.origin = NULL};
     int status = ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, &standard, error);
     for (size_t i = 0; status == ICESTREAM_OK && i < ICS_CONFIG_KEYS; ++i) {
-        char *mine = ics_schema_field_text(&ics_config_keys[i], config);
-        char *other = ics_schema_field_text(&ics_config_keys[i], &standard);
-        if (mine == NULL || other == NULL) {
-            status = out_of_memory(error);
-        } else {
-            config->origin->changed[i] = strcmp(mine, other) != 0;
-        }
-        free(mine);
-        free(other);
+        ICS_FREES char *mine = ics_schema_field_text(&ics_config_keys[i], config);
+        ICS_FREES char *other = ics_schema_field_text(&ics_config_keys[i], &standard);
+        const bool has_both = mine != NULL && other != NULL;
+        status = has_both ? ICESTREAM_OK : out_of_memory(error);
+        config->origin->changed[i] = has_both && strcmp(mine, other) != 0;
     }
     ics_schema_clear(ics_config_keys, ICS_CONFIG_KEYS, &standard);
     return status;
+}
+
+static int check_all(icestream_config *config, icestream_error *error)
+{
+    ICS_TRY(ics_config_resolve_programs(config, error));
+    ICS_TRY(find_changes(config, error));
+    return ics_config_check(config, error);
 }
 
 /* Reads the document, if there is one, and then the overrides. */
@@ -179,13 +183,7 @@ static int fill(icestream_config *config, icestream_error *error)
     if (config->device.backend == ICS_BACKEND_GPU) {
         config->device.backend = ICS_BACKEND_CUDA;
     }
-    int result = ics_config_resolve_programs(config, error);
-    if (result == ICESTREAM_OK) {
-        result = find_changes(config, error);
-    }
-    if (result == ICESTREAM_OK) {
-        result = ics_config_check(config, error);
-    }
+    const int result = check_all(config, error);
     ics_config_table_complete(config);
     if (ics_config_generates(config)) {
         /* There are no step files, so the printed form has none either, and means the same when it
@@ -204,24 +202,12 @@ static void clear_error(icestream_error *error)
     }
 }
 
-/* Reads a configuration whose document is set. Destroys it after an error. */
-static int finish(icestream_config *config, icestream_config **out, icestream_error *error)
-{
-    const int status = fill(config, error);
-    if (status != ICESTREAM_OK) {
-        icestream_config_destroy(config);
-    } else {
-        *out = config;
-    }
-    return status;
-}
-
 /* Makes a configuration, which owns the document (it may be NULL) from now on. */
 static int load(const char *path, ics_yaml *document, const char *const *sets, size_t set_count,
                 icestream_config **out, icestream_error *error)
 {
-    icestream_config *config = NULL;
-    int status = create(path, sets, set_count, &config, error);
+    ICS_DESTROYS(icestream_config_destroy) icestream_config *config = NULL;
+    const int status = create(path, sets, set_count, &config, error);
     if (status != ICESTREAM_OK) {
         ics_yaml_destroy(document);
         return status;
@@ -230,7 +216,9 @@ static int load(const char *path, ics_yaml *document, const char *const *sets, s
     if (document != NULL) {
         config->origin->documents[config->origin->count++] = document;
     }
-    return finish(config, out, error);
+    ICS_TRY(fill(config, error));
+    *out = ICS_HAND_OVER(config);
+    return ICESTREAM_OK;
 }
 
 int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
@@ -238,25 +226,23 @@ int ics_config_derive(const icestream_config *base, const char *const *sets, siz
 {
     const ics_config_origin *origin = base->origin;
     const size_t count = origin->set_count + set_count;
-    icestream_config *config = NULL;
+    ICS_DESTROYS(icestream_config_destroy) icestream_config *config = NULL;
+    ICS_FREES const char **all = calloc(count + 1, sizeof *all);
     *out = NULL;
     clear_error(error);
-    const char **all = calloc(count + 1, sizeof *all);
     if (all == NULL) {
         return out_of_memory(error);
     }
     for (size_t i = 0; i < count; ++i) {
         all[i] = i < origin->set_count ? origin->sets[i] : sets[i - origin->set_count];
     }
-    const int status = create(base->path, all, count, &config, error);
-    free(all);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(create(base->path, all, count, &config, error));
     ics_config_hold(base);
     config->origin->base = (icestream_config *)base;
     config->origin->document = origin->document;
-    return finish(config, out, error);
+    ICS_TRY(fill(config, error));
+    *out = ICS_HAND_OVER(config);
+    return ICESTREAM_OK;
 }
 
 int icestream_config_load(const char *path, const char *const *sets, size_t set_count,
@@ -265,8 +251,10 @@ int icestream_config_load(const char *path, const char *const *sets, size_t set_
     ics_yaml *document = NULL;
     *out = NULL;
     clear_error(error);
-    int status = path != NULL ? ics_yaml_read_file(path, &document, error) : ICESTREAM_OK;
-    return status == ICESTREAM_OK ? load(path, document, sets, set_count, out, error) : status;
+    if (path != NULL) {
+        ICS_TRY(ics_yaml_read_file(path, &document, error));
+    }
+    return load(path, document, sets, set_count, out, error);
 }
 
 int ics_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,
@@ -275,8 +263,8 @@ int ics_config_load_text(const char *name, const char *text, size_t length, cons
     ics_yaml *document = NULL;
     *out = NULL;
     clear_error(error);
-    int status = ics_yaml_read_text(name, text, length, &document, error);
-    return status == ICESTREAM_OK ? load(name, document, sets, set_count, out, error) : status;
+    ICS_TRY(ics_yaml_read_text(name, text, length, &document, error));
+    return load(name, document, sets, set_count, out, error);
 }
 
 int icestream_config_read(const char *name, const char *text, size_t length,

@@ -308,9 +308,6 @@ const char *ics_config_model_key(size_t k);
  * the caller to free; empty: not given. NULL: no memory. */
 char *ics_config_value_text(const icestream_config *config, const char *key_path);
 
-/* Writes all keys as the Markdown table of configs/README.md. */
-void ics_config_document(FILE *out);
-
 /* Write all keys as a table of plain text, and as a JSON Schema for editors. Check ferror(out)
  * afterwards. ICESTREAM_E_MEMORY. */
 void ics_config_print_keys(FILE *out);

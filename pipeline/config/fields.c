@@ -12,40 +12,33 @@
 
 /* ---- device.index --------------------------------------------------------------------------- */
 
-/* Reads the number of a GPU and appends it to the list. */
-static int read_gpu(const ics_yaml_node *node, uint32_t *list, uint32_t *count,
-                    icestream_error *error)
-{
-    uint64_t value = 0;
-    int status = ics_schema_unsigned(node, "device.index", 0, ICS_CONFIG_GPUS - 1, &value, error);
-    for (uint32_t i = 0; status == ICESTREAM_OK && i < *count; ++i) {
-        if (list[i] == value) {
-            status = ics_yaml_error(error, node, "device.index: found %u twice", list[i]);
-        }
-    }
-    if (status == ICESTREAM_OK) {
-        list[(*count)++] = (uint32_t)value;
-    }
-    return status;
-}
-
 static int read_index(const ics_yaml_node *node, void *target, icestream_error *error)
 {
     icestream_config *config = target;
     uint32_t list[ICS_CONFIG_GPUS] = {0}, count = 0;
     uint64_t value = 0;
-    int status = ICESTREAM_OK;
-    if (node->kind == ICS_YAML_LIST && node->count > 0 && node->count <= ICS_CONFIG_GPUS) {
-        for (size_t i = 0; i < node->count; ++i) {
-            int result = read_gpu(node->items[i], list, &count, error);
-            status = status ? status : result;
-        }
-    } else if (node->kind == ICS_YAML_SCALAR && !node->quoted &&
-               ics_number_unsigned(node->text, &value) == ICS_NUMBER_OK &&
-               value < ICS_CONFIG_GPUS) {
+    const bool is_list =
+        node->kind == ICS_YAML_LIST && node->count > 0 && node->count <= ICS_CONFIG_GPUS;
+    const bool is_word = node->kind == ICS_YAML_SCALAR;
+    if (is_word && !node->quoted && ics_number_unsigned(node->text, &value) == ICS_NUMBER_OK &&
+        value < ICS_CONFIG_GPUS) {
         list[count++] = (uint32_t)value;
-    } else if (node->kind != ICS_YAML_SCALAR || strcmp(node->text, "all") != 0) {
+    } else if (!is_list && (!is_word || strcmp(node->text, "all") != 0)) {
         return ics_yaml_unexpected(error, node, "device.index", "%s", ics_config_index.expected);
+    }
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; is_list && i < node->count; ++i) {
+        int fault = ics_schema_unsigned(node->items[i], "device.index", 0, ICS_CONFIG_GPUS - 1,
+                                        &value, error);
+        for (uint32_t k = 0; fault == ICESTREAM_OK && k < count; ++k) {
+            if (list[k] == value) {
+                fault =
+                    ics_yaml_error(error, node->items[i], "device.index: found %u twice", list[k]);
+            }
+        }
+        list[count] = (uint32_t)value;
+        count += fault == ICESTREAM_OK;
+        status = status ? status : fault;
     }
     if (status == ICESTREAM_OK) {
         memcpy(config->device.index, list, sizeof list);
@@ -254,25 +247,21 @@ const ics_schema_custom ics_config_join = {.expected = "[scatter, propagate], or
 
 static int read_when(const ics_yaml_node *node, void *target, icestream_error *error)
 {
-    icestream_config *config = target;
     static const char every[] = "every-";
+    icestream_config *config = target;
     const char *text = node->kind == ICS_YAML_SCALAR ? node->text : "";
+    const bool is_every = strncmp(text, every, strlen(every)) == 0;
+    const bool is_always = strcmp(text, "always") == 0;
     uint64_t waves = 0;
-    if (strncmp(text, every, strlen(every)) == 0) {
-        if (ics_number_unsigned(text + strlen(every), &waves) != ICS_NUMBER_OK || waves < 1 ||
-            waves > 1000000) {
-            return ics_yaml_unexpected(error, node, "graph.compact.when", "%s",
-                                       ics_config_when.expected);
-        }
-        config->graph.compact.when = ICS_COMPACT_EVERY;
-    } else if (strcmp(text, "always") == 0) {
-        config->graph.compact.when = ICS_COMPACT_ALWAYS;
-    } else if (strcmp(text, "tail") == 0) {
-        config->graph.compact.when = ICS_COMPACT_TAIL;
-    } else {
+    if (is_every ? ics_number_unsigned(text + strlen(every), &waves) != ICS_NUMBER_OK ||
+                       waves < 1 || waves > 1000000
+                 : !is_always && strcmp(text, "tail") != 0) {
         return ics_yaml_unexpected(error, node, "graph.compact.when", "%s",
                                    ics_config_when.expected);
     }
+    config->graph.compact.when = is_every    ? ICS_COMPACT_EVERY
+                                 : is_always ? ICS_COMPACT_ALWAYS
+                                             : ICS_COMPACT_TAIL;
     config->graph.compact.every = (uint32_t)waves;
     return ICESTREAM_OK;
 }

@@ -2,6 +2,7 @@
 #include "pipeline/config/histograms.h"
 
 #include "base/error.h"
+#include "pipeline/config/faults.h"
 #include "pipeline/config/fields.h"
 #include "pipeline/config/schema/kinds.def"
 
@@ -131,44 +132,45 @@ void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out
     }
 }
 
-const char *ics_config_histograms_fault(const icestream_config *config, char *text, size_t size)
+int ics_config_histograms_check(const icestream_config *config, icestream_error *error)
 {
+    static const char key[] = "sink.histograms";
     const double cells = histogram_cells(config);
     const size_t photons = count_of(config, ICS_COUNTED_PHOTONS);
     if (cells > ICS_CONFIG_HISTOGRAM_CELLS) {
-        snprintf(text, size,
-                 "found %.9g bins with their under- and overflow, expected at most %u in all "
-                 "histograms together",
-                 cells, ICS_CONFIG_HISTOGRAM_CELLS);
-        return "sink.histograms";
+        return ics_config_fault(config, key, key, error,
+                                "found %.9g bins with their under- and overflow, expected at most "
+                                "%u in all histograms together",
+                                cells, ICS_CONFIG_HISTOGRAM_CELLS);
     }
     if (photons > ICE_PHOTON_HISTOGRAMS) {
-        snprintf(text, size, "found %zu histograms of photons, expected at most %u", photons,
-                 ICE_PHOTON_HISTOGRAMS);
-        return "sink.histograms";
+        return ics_config_fault(config, key, key, error,
+                                "found %zu histograms of photons, expected at most %u", photons,
+                                ICE_PHOTON_HISTOGRAMS);
     }
-    if (config->stages.custom[ICS_STAGE_COLLIDE] != NULL && has_candidates(config)) {
-        snprintf(text, size,
-                 "found axis candidates, which counts what a built-in variant tests, and "
-                 "stages.collide is a header");
-        return "stages.collide";
+    const bool has_any = config->sink.histogram_count > 0;
+    const struct {
+        bool is_wrong;
+        const char *other, *text;
+    } rows[] = {
+        {config->stages.custom[ICS_STAGE_COLLIDE] != NULL && has_candidates(config),
+         "stages.collide",
+         "found axis candidates, which counts what a built-in variant tests, and stages.collide is "
+         "a header"},
+        {has_any && strcmp(config->sink.directory, "-") == 0, "sink.directory",
+         "is for files, whose trailer has the histograms, and sink.directory is \"-\""},
+        {has_any && config->sink.hits == ICS_CONTENT_WAVEFORMS, "sink.hits",
+         "counts hits, and the files of sink.hits: waveforms have none"},
+        {photons + count_of(config, ICS_COUNTED_STEPS) > 0 && config->sink.checkpoint != 0.0,
+         "sink.checkpoint",
+         "found histograms of photons or steps, which checkpoints do not hold; expected "
+         "sink.checkpoint: off"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        if (rows[i].is_wrong) {
+            return ics_config_fault(config, key, rows[i].other, error, "%s", rows[i].text);
+        }
     }
-    if (config->sink.histogram_count > 0 && strcmp(config->sink.directory, "-") == 0) {
-        snprintf(text, size,
-                 "is for files, whose trailer has the histograms, and sink.directory is \"-\"");
-        return "sink.directory";
-    }
-    if (config->sink.histogram_count > 0 && config->sink.hits == ICS_CONTENT_WAVEFORMS) {
-        snprintf(text, size, "counts hits, and the files of sink.hits: waveforms have none");
-        return "sink.hits";
-    }
-    if (photons + count_of(config, ICS_COUNTED_STEPS) > 0 && config->sink.checkpoint != 0.0) {
-        snprintf(text, size,
-                 "found histograms of photons or steps, which checkpoints do not hold; expected "
-                 "sink.checkpoint: off");
-        return "sink.checkpoint";
-    }
-    return NULL;
+    return ICESTREAM_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -29,8 +29,7 @@ bool ics_config_is_large(const ics_histogram_axis *axis);
 void ics_config_photon_axes(const icestream_config *config, ice_photon_axes *out,
                             ics_large_axes *large);
 
-/* Looks for faults of all histograms together. Writes what is wrong into `text`, and returns the
- * other key that it is about; NULL: nothing is wrong. */
-const char *ics_config_histograms_fault(const icestream_config *config, char *text, size_t size);
+/* Checks all histograms together, and with other keys. Adds an error. ICESTREAM_E_CONFIG. */
+int ics_config_histograms_check(const icestream_config *config, icestream_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 #include "pipeline/config/hit_name.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,24 +50,19 @@ const char *ics_hit_name_fault(const char *pattern)
 
 char *ics_hit_name_make(const char *pattern, const char *stem, size_t length)
 {
-    size_t size = 1;
-    for (const char *at = pattern; *at != '\0';) {
-        const bool is_place = strncmp(at, place, PLACE) == 0;
-        size += is_place ? length : 1;
-        at += is_place ? PLACE : 1;
+    char *name = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&name, &size);
+    if (out == NULL) {
+        return NULL;
     }
-    char *name = malloc(size), *to = name;
-    for (const char *at = pattern; name != NULL && *at != '\0';) {
-        if (strncmp(at, place, PLACE) == 0) {
-            memcpy(to, stem, length);
-            to += length;
-            at += PLACE;
-        } else {
-            *to++ = *at++;
-        }
+    for (const char *at; (at = strstr(pattern, place)) != NULL; pattern = at + PLACE) {
+        fprintf(out, "%.*s%.*s", (int)(at - pattern), pattern, (int)length, stem);
     }
-    if (name != NULL) {
-        *to = '\0';
+    fputs(pattern, out);
+    if (fclose(out) == 0) {
+        return name;
     }
-    return name;
+    free(name);
+    return NULL;
 }

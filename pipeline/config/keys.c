@@ -134,11 +134,6 @@ void ics_config_print_hit_settings(const icestream_config *config, FILE *out)
 /* ---- printing ---------------------------------------------------------------------------------
  */
 
-void ics_config_document(FILE *out)
-{
-    ics_schema_document(ics_config_keys, ICS_CONFIG_KEYS, out);
-}
-
 void ics_config_print_keys(FILE *out)
 {
     ics_schema_print_table(ics_config_keys, ICS_CONFIG_KEYS, out);

@@ -11,16 +11,12 @@
 
 ics_user_words ics_config_program(const icestream_config *config, ics_user_program program)
 {
-    switch (program) {
-    case ICS_PROGRAM_SHIP:
-        return (ics_user_words){"sink.ship", config->sink.ship, config->sink.ship_count};
-    case ICS_PROGRAM_VERIFY:
-        return (ics_user_words){"sink.verify", config->sink.verify, config->sink.verify_count};
-    case ICS_PROGRAM_FETCH:
-        return (ics_user_words){"source.fetch", config->source.fetch, config->source.fetch_count};
-    default:
-        return (ics_user_words){"sink.command", config->sink.command, config->sink.command_count};
-    }
+    const ics_user_words programs[ICS_PROGRAMS] = {
+        [ICS_PROGRAM_SHIP] = {"sink.ship", config->sink.ship, config->sink.ship_count},
+        [ICS_PROGRAM_VERIFY] = {"sink.verify", config->sink.verify, config->sink.verify_count},
+        [ICS_PROGRAM_COMMAND] = {"sink.command", config->sink.command, config->sink.command_count},
+        [ICS_PROGRAM_FETCH] = {"source.fetch", config->source.fetch, config->source.fetch_count}};
+    return programs[program];
 }
 
 bool ics_config_ships(const icestream_config *config)
@@ -59,13 +55,9 @@ static int resolve(const icestream_config *config, ics_user_program program, ice
     if (node == NULL || strchr(*word, '/') == NULL || **word == '/') {
         return ICESTREAM_OK;
     }
-    char *here = getcwd(NULL, 0);
-    char *path = ics_schema_join(node->source->folder, *word, false), *whole = NULL;
-    if (path != NULL && here != NULL) {
-        whole = ics_schema_join(here, path, false);
-    }
-    free(here);
-    free(path);
+    ICS_FREES char *here = getcwd(NULL, 0);
+    ICS_FREES char *path = ics_schema_join(node->source->folder, *word, false);
+    char *whole = path != NULL && here != NULL ? ics_schema_join(here, path, false) : NULL;
     if (whole == NULL) {
         return out_of_memory(error);
     }

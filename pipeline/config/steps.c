@@ -42,21 +42,12 @@ bool ics_config_generates(const icestream_config *config)
     return ics_config_has_light(config) && !ics_config_has_source(config);
 }
 
-/* An empty list, from which no workload takes over: a script that found no event wrote it. */
-static int refuse_empty_list(const icestream_config *config, icestream_error *error)
+static int refuse(const icestream_config *config, const char *key, const char *text,
+                  icestream_error *error)
 {
     char place[1024];
-    return ics_error_set(error, ICESTREAM_E_CONFIG,
-                         "%s: error: particles.list: found an empty list, expected at least one "
-                         "particle",
-                         ics_config_place(config, "particles.list", place, sizeof place));
-}
-
-static int refuse_zero(const icestream_config *config, const char *key, icestream_error *error)
-{
-    char place[1024];
-    return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %s: found 0, expected 1 or more",
-                         ics_config_place(config, key, place, sizeof place), key);
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %s: %s",
+                         ics_config_place(config, key, place, sizeof place), key, text);
 }
 
 int ics_config_check_light(const icestream_config *config, const char *command,
@@ -65,8 +56,10 @@ int ics_config_check_light(const icestream_config *config, const char *command,
     if (ics_config_has_particles(config)) {
         return ICESTREAM_OK;
     }
+    /* A script that found no event wrote an empty list, and no workload takes over. */
     if (!gives_any(config, "workload.") && gives_any(config, "particles.list")) {
-        return refuse_empty_list(config, error);
+        return refuse(config, "particles.list",
+                      "found an empty list, expected at least one particle", error);
     }
     if (command != NULL && !ics_config_has_light(config)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
@@ -75,12 +68,10 @@ int ics_config_check_light(const icestream_config *config, const char *command,
                              "(workload.kind=cascade is an example)",
                              config->path != NULL ? config->path : "no run file", command);
     }
-    if (config->workload.steps == 0) {
-        return refuse_zero(config, "workload.steps", error);
-    }
-    return config->workload.photons_per_step == 0
-               ? refuse_zero(config, "workload.photons_per_step", error)
-               : ICESTREAM_OK;
+    const char *zero = config->workload.steps == 0              ? "workload.steps"
+                       : config->workload.photons_per_step == 0 ? "workload.photons_per_step"
+                                                                : NULL;
+    return zero == NULL ? ICESTREAM_OK : refuse(config, zero, "found 0, expected 1 or more", error);
 }
 
 const char *ics_config_light_key(const icestream_config *config, size_t k)

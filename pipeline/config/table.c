@@ -122,25 +122,26 @@ static const struct {
     double least, most;
 } ranges[] = {{"r", 0, 1e9}, {"rho", 0, 1e9}, {"cosine", -1, 1}, {"impact", -1, 1}};
 
-/* An axis that goes beyond the values of its coordinate. `text`: what is wrong. */
-static bool range_is_wrong(const ics_axis_config *axis, char *text, size_t size)
+static const char axes_key[] = "table.axes";
+#define WRONG(...) ics_config_fault(config, axes_key, axes_key, error, __VA_ARGS__)
+
+static int check_range(const icestream_config *config, const ics_axis_config *axis,
+                       icestream_error *error)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; ++i) {
         const double least = ranges[i].least, most = ranges[i].most;
         if (strcmp(axis->name, ranges[i].name) == 0 && (axis->from < least || axis->to > most)) {
-            snprintf(text, size,
-                     "axis %s: found from %g and to %g, expected a range within %g to %g",
-                     axis->name, axis->from, axis->to, least, most);
-            return true;
+            return WRONG("axis %s: found from %g and to %g, expected a range within %g to %g",
+                         axis->name, axis->from, axis->to, least, most);
         }
     }
-    return false;
+    return ICESTREAM_OK;
 }
 
 /* Names that the coordinates do not have, axes twice or in another order, and ranges that the
- * coordinates do not have. `text`: what is wrong. */
-static bool names_are_wrong(const icestream_config *config, ics_tabulate geometry, char *text,
-                            size_t size)
+ * coordinates do not have. */
+static int check_names(const icestream_config *config, ics_tabulate geometry,
+                       icestream_error *error)
 {
     const char *const *fit = coordinates[geometry];
     int last = -1;
@@ -148,89 +149,76 @@ static bool names_are_wrong(const icestream_config *config, ics_tabulate geometr
         const ics_axis_config *axis = &config->table.axes[i];
         const int at = ics_config_table_coordinate(geometry, axis->name);
         if (at <= last) {
-            snprintf(text, size,
-                     "found axis %.40s as number %zu, expected axes from %s, %s, %s, %s, %s, each "
-                     "at most once and in this order",
-                     axis->name, i + 1, fit[0], fit[1], fit[2], fit[3], fit[4]);
-            return true;
+            return WRONG("found axis %.40s as number %zu, expected axes from %s, %s, %s, %s, %s, "
+                         "each at most once and in this order",
+                         axis->name, i + 1, fit[0], fit[1], fit[2], fit[3], fit[4]);
         }
         last = at;
         if (axis->unit != NULL) {
-            snprintf(text, size,
-                     "found the unit %.20s of axis %s, expected none, because units are for the "
-                     "axes of a header (stages.tabulate: {source: path})",
-                     axis->unit, axis->name);
-            return true;
+            return WRONG("found the unit %.20s of axis %s, expected none, because units are for "
+                         "the axes of a header (stages.tabulate: {source: path})",
+                         axis->unit, axis->name);
         }
-        if (range_is_wrong(axis, text, size)) {
-            return true;
-        }
+        ICS_TRY(check_range(config, axis, error));
     }
-    return false;
+    return ICESTREAM_OK;
 }
 
-/* The same for the axes of a header of the user, whose names and units are free. Tables have the
+/* The same for an axis of a header of the user, whose names and units are free. Tables have the
  * same rules (pipeline/table/table.h). */
-static bool free_names_are_wrong(const icestream_config *config, char *text, size_t size)
+static int check_free_axis(const icestream_config *config, size_t i, icestream_error *error)
 {
     enum { NAME_LONGEST = 30, UNIT_LONGEST = 7 };
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     static const char marks[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/^*.%-";
     const ics_axis_config *axes = config->table.axes;
-    if (config->table.axis_count == 0) {
-        snprintf(text, size,
-                 "found no axes, expected those of the coordinates of the header of "
-                 "stages.tabulate, in their order");
-        return true;
-    }
-    for (size_t i = 0; i < config->table.axis_count; ++i) {
-        const char *name = axes[i].name, *unit = axes[i].unit != NULL ? axes[i].unit : "1";
-        if (name[0] < 'a' || name[0] > 'z' || name[strspn(name, letters)] != 0 ||
-            strlen(name) > NAME_LONGEST) {
-            snprintf(text, size,
-                     "found axis '%.40s' as number %zu, expected a name of a letter a-z, then at "
+    const char *name = axes[i].name, *unit = axes[i].unit != NULL ? axes[i].unit : "1";
+    if (name[0] < 'a' || name[0] > 'z' || name[strspn(name, letters)] != 0 ||
+        strlen(name) > NAME_LONGEST) {
+        return WRONG("found axis '%.40s' as number %zu, expected a name of a letter a-z, then at "
                      "most 29 letters a-z, digits or _",
                      name, i + 1);
-            return true;
-        }
-        if (unit[strspn(unit, marks)] != 0 || strlen(unit) > UNIT_LONGEST) {
-            snprintf(text, size,
-                     "found the unit '%.20s' of axis %s, expected at most 7 letters, digits or "
-                     "/ ^ * . %% -",
+    }
+    if (unit[strspn(unit, marks)] != 0 || strlen(unit) > UNIT_LONGEST) {
+        return WRONG("found the unit '%.20s' of axis %s, expected at most 7 letters, digits or / ^ "
+                     "* . %% -",
                      unit, name);
-            return true;
-        }
-        for (size_t k = 0; k < i; ++k) {
-            if (strcmp(axes[k].name, name) == 0) {
-                snprintf(text, size, "found axis %s twice, expected another name", name);
-                return true;
-            }
+    }
+    for (size_t k = 0; k < i; ++k) {
+        if (strcmp(axes[k].name, name) == 0) {
+            return WRONG("found axis %s twice, expected another name", name);
         }
     }
-    return false;
+    return ICESTREAM_OK;
+}
+
+static int check_free_names(const icestream_config *config, icestream_error *error)
+{
+    if (config->table.axis_count == 0) {
+        return WRONG("found no axes, expected those of the coordinates of the header of "
+                     "stages.tabulate, in their order");
+    }
+    for (size_t i = 0; i < config->table.axis_count; ++i) {
+        ICS_TRY(check_free_axis(config, i, error));
+    }
+    return ICESTREAM_OK;
 }
 
 /* Names that do not fit, too many bins. */
 static int check_axes(const icestream_config *config, icestream_error *error)
 {
     const ics_tabulate geometry = ics_config_tabulate(config);
-    char text[400];
     double cells = 1.0;
-    if (geometry == ICS_TABULATE_CUSTOM ? free_names_are_wrong(config, text, sizeof text)
-                                        : names_are_wrong(config, geometry, text, sizeof text)) {
-        return ics_config_fault(config, "table.axes", "table.axes", error, "%s", text);
-    }
+    ICS_TRY(geometry == ICS_TABULATE_CUSTOM ? check_free_names(config, error)
+                                            : check_names(config, geometry, error));
     for (size_t i = 0; i < config->table.axis_count; ++i) {
         cells *= (double)config->table.axes[i].bins + 2.0;
     }
-    if (cells > ICS_CONFIG_TABLE_CELLS) {
-        snprintf(text, sizeof text,
-                 "found %.4g bins with their under- and overflow, expected at most %.0f", cells,
-                 ICS_CONFIG_TABLE_CELLS);
-        return ics_config_fault(config, "table.axes", "table.axes", error, "%s", text);
-    }
-    return ICESTREAM_OK;
+    return cells > ICS_CONFIG_TABLE_CELLS
+               ? WRONG("found %.4g bins with their under- and overflow, expected at most %.0f",
+                       cells, ICS_CONFIG_TABLE_CELLS)
+               : ICESTREAM_OK;
 }
 
 /* ---- keys without effect --------------------------------------------------------------------- */

@@ -81,36 +81,26 @@ static int read_kernels(const ics_yaml_node *node, ics_tune *tune, icestream_err
 /* Reads the settings that a sweep found. `node`: the name of its file. */
 static int read_sweep(const ics_yaml_node *node, ics_tune *tune, icestream_error *error)
 {
-    char found[128] = "nothing";
-    ics_yaml *document = NULL;
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
+    char found[128];
     icestream_error why = {.status = ICESTREAM_OK};
-    int status = ics_yaml_read_file(path, &document, &why);
-    free(path);
+    ICS_DESTROYS(ics_yaml_destroy) ics_yaml *document = NULL;
+    ICS_FREES char *path = ics_schema_join(node->source->folder, node->text, false);
+    const int status =
+        path != NULL ? ics_yaml_read_file(path, &document, &why) : ICESTREAM_E_MEMORY;
     if (status != ICESTREAM_OK) {
-        const char *end = strstr(why.text, "\n");
-        const int length = end != NULL ? (int)(end - why.text) : (int)strlen(why.text);
         return status == ICESTREAM_E_MEMORY
                    ? ics_yaml_no_memory(error, node)
-                   : ics_yaml_error(error, node, "graph.tune: %.*s", length, why.text);
+                   : ics_yaml_error(error, node, "graph.tune: %.*s", (int)strcspn(why.text, "\n"),
+                                    why.text);
     }
-    const ics_yaml_node *root = ics_yaml_root(document);
-    const ics_yaml_node *kernels =
-        root->kind == ICS_YAML_MAPPING ? ics_yaml_find(root, "tune") : NULL;
-    if (kernels == NULL || kernels->kind != ICS_YAML_MAPPING) {
-        status = ics_yaml_error(error, kernels != NULL ? kernels : root,
+    const ics_yaml_node *root = ics_yaml_root(document), *kernels = ics_yaml_find(root, "tune");
+    return kernels != NULL && kernels->kind == ICS_YAML_MAPPING
+               ? read_kernels(kernels, tune, error)
+               : ics_yaml_error(error, kernels != NULL ? kernels : root,
                                 "graph.tune: found %s, expected a key tune with a mapping, as "
                                 "`icestream-lab sweep --json` writes it",
                                 kernels != NULL ? ics_yaml_describe(kernels, found, sizeof found)
                                                 : "no key tune");
-    } else {
-        status = read_kernels(kernels, tune, error);
-    }
-    ics_yaml_destroy(document);
-    return status;
 }
 
 static int read_tune(const ics_yaml_node *node, void *target, icestream_error *error)

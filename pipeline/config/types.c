@@ -30,9 +30,8 @@ static void print_value(int depth, const char *key, const ics_yaml_node *node, F
 {
     const bool is_mapping = node->kind == ICS_YAML_MAPPING && depth != OF_MEMBER;
     if (node->kind == ICS_YAML_SCALAR && is_path(depth, key, node)) {
-        char *path = ics_schema_join(node->source->folder, node->text, false);
+        ICS_FREES char *path = ics_schema_join(node->source->folder, node->text, false);
         ics_schema_print_path(path != NULL ? path : node->text, out);
-        free(path);
         return;
     }
     if (!is_mapping && node->kind != ICS_YAML_LIST) {

@@ -174,78 +174,24 @@ size_t ics_hit_bins_unite(ics_bin_sum *sums, size_t count)
     return kept;
 }
 
-/* ---- the sums of many hits ------------------------------------------------------------------- */
-
-/* Finds the sums that were made already by their bins: a table with open addressing. */
-typedef struct bin_table {
-    uint32_t *slots; /* [mask + 1], 1 + number of the sum; 0: free */
-    size_t mask;
-} bin_table;
-
-static size_t hash_of(const ics_bin_sum *sum)
-{
-    uint64_t bin;
-    memcpy(&bin, &sum->bin, sizeof bin);
-    const uint64_t key = (uint64_t)sum->exponent << 32 | (uint64_t)sum->string << 16 | sum->module;
-    uint64_t hash = (sum->event_id ^ bin) * UINT64_C(0x9e3779b97f4a7c15);
-    hash = (hash ^ hash >> 29 ^ key) * UINT64_C(0xbf58476d1ce4e5b9);
-    return (size_t)(hash ^ hash >> 32);
-}
-
-/* Adds the sum of one hit to the sums [*kept]. */
-static void add_to_table(bin_table *table, ics_bin_sum *sums, size_t *kept, const ics_bin_sum *sum)
-{
-    size_t at = hash_of(sum) & table->mask;
-    while (table->slots[at] != 0) {
-        ics_bin_sum *known = &sums[table->slots[at] - 1];
-        if (compare_classes(known, sum) == 0) {
-            known->hits += 1;
-            known->mantissa += sum->mantissa;
-            return;
-        }
-        at = (at + 1) & table->mask;
-    }
-    sums[(*kept)++] = *sum;
-    table->slots[at] = (uint32_t)*kept;
-}
-
-static int make_table(size_t count, bin_table *out, icestream_error *error)
-{
-    size_t slots = 64;
-    while (slots < 2 * count) {
-        slots *= 2;
-    }
-    *out = (bin_table){.slots = calloc(slots, sizeof *out->slots), .mask = slots - 1};
-    return out->slots != NULL && count < UINT32_MAX
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for bins of %zu hits",
-                               count);
-}
-
 int ics_hit_bins_replace(const ics_bin_rule *rule, icestream_hit *hits, size_t *count,
                          icestream_error *error)
 {
-    bin_table table;
     size_t kept = 0;
     void *rows = hits; /* sums replace the hits that were read already */
     ics_bin_sum *sums = rows;
-    if (*count == 0) {
-        return ICESTREAM_OK;
-    }
-    int status = make_table(*count, &table, error);
-    for (size_t i = 0; status == ICESTREAM_OK && i < *count; ++i) {
+    for (size_t i = 0; i < *count; ++i) {
         icestream_hit hit;
         ics_bin_sum sum = {.hits = 0};
         bool inside = false;
         memcpy(&hit, (char *)rows + i * sizeof hit, sizeof hit);
-        status = ics_hit_bins_sum_of(rule, &hit, "sink.waveform_range", &sum, &inside, error);
-        if (status == ICESTREAM_OK && inside) {
-            add_to_table(&table, sums, &kept, &sum);
+        ICS_TRY(ics_hit_bins_sum_of(rule, &hit, "sink.waveform_range", &sum, &inside, error));
+        if (inside) {
+            sums[kept++] = sum;
         }
     }
-    free(table.slots);
-    *count = status == ICESTREAM_OK ? ics_hit_bins_unite(sums, kept) : *count;
-    return status;
+    *count = ics_hit_bins_unite(sums, kept);
+    return ICESTREAM_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #ifndef ICS_FILES_HIT_BINS_H
 #define ICS_FILES_HIT_BINS_H
 
+#include "base/destroys.h"
 #include "physics/detect/time_bins.h"
 #include "pipeline/config/config.h"
 #include "pipeline/icestream.h"
@@ -78,6 +79,7 @@ int ics_hit_bins_rows_create(const ics_bin_rule *rule, ics_bin_receiver receive,
                              ics_bin_rows **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_hit_bins_rows_destroy(ics_bin_rows *rows);
+ICS_CAN_DESTROY(ics_bin_rows, ics_hit_bins_rows_destroy)
 /* Adds sums, whose bins must have the order of ics_bin_sum; sums of one bin may have any order and
  * may come in several calls. What the receiver returned; ICESTREAM_E_INPUT: a sum of weights is too
  * large. */

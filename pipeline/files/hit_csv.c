@@ -1,16 +1,20 @@
 #include "pipeline/files/hit_csv.h"
 
 #include "base/error.h"
+#include "pipeline/files/format/layout.h"
 #include "pipeline/files/hit_lines.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
 
-const char *ics_hit_csv_column(const ics_layout_field *field, char name[ICS_COLUMN_NAME])
+enum { COLUMN_NAME = 40 };
+
+/* The name of a field with its unit: "t_ns", and without a unit "weight". Returns `name`. */
+static const char *column(const ics_layout_field *field, char name[COLUMN_NAME])
 {
     const bool has_unit = strcmp(field->unit, "1") != 0;
-    snprintf(name, ICS_COLUMN_NAME, "%s%s%s", field->name, has_unit ? "_" : "",
+    snprintf(name, COLUMN_NAME, "%s%s%s", field->name, has_unit ? "_" : "",
              has_unit ? field->unit : "");
     return name;
 }
@@ -46,15 +50,14 @@ static int print_field(const ics_layout_field *field, const unsigned char *row, 
 static int put_line(ics_text_output *file, const icestream_hit *hit, icestream_error *error)
 {
     const ics_layout *layout = ics_layout_hits();
-    char line[ICS_TEXT_OUTPUT_LINE], name[ICS_COLUMN_NAME];
+    char line[ICS_TEXT_OUTPUT_LINE], name[COLUMN_NAME];
     size_t length = 0;
     for (size_t i = 0; i < layout->field_count && length < sizeof line; ++i) {
         const ics_layout_field *field = &layout->fields[i];
         char *text = line + length;
         const size_t room = sizeof line - length;
-        length +=
-            (size_t)(hit != NULL ? print_field(field, (const unsigned char *)hit, text, room)
-                                 : snprintf(text, room, "%s", ics_hit_csv_column(field, name)));
+        length += (size_t)(hit != NULL ? print_field(field, (const unsigned char *)hit, text, room)
+                                       : snprintf(text, room, "%s", column(field, name)));
         if (length < sizeof line) {
             line[length++] = i + 1 < layout->field_count ? ',' : '\n';
         }
@@ -64,23 +67,20 @@ static int put_line(ics_text_output *file, const icestream_hit *hit, icestream_e
                                                 "internal error: a line of %zu bytes", length);
 }
 
-static int put_hits(ics_text_output *file, ics_hit_reader *reader, icestream_hit *hits,
-                    icestream_error *error)
+static int put_names(ics_text_output *file, icestream_error *error)
 {
-    int status = put_line(file, NULL, error);
-    for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
-        status = ics_hit_reader_read(reader, hits, ICS_HIT_LINES_BLOCK, &got, error);
-        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
-            status = put_line(file, &hits[i], error);
-        }
-        if (status == ICESTREAM_OK) {
-            status = ics_text_output_pass_on(file, error);
-        }
-    }
-    return status;
+    return put_line(file, NULL, error);
+}
+
+static int put_hit(ics_text_output *file, const icestream_hit *hit, const icestream_hit *before,
+                   icestream_error *error)
+{
+    (void)before;
+    return put_line(file, hit, error);
 }
 
 int ics_hit_csv_export(const char *from, const char *to, bool force, icestream_error *error)
 {
-    return ics_hit_lines_export(from, to, force, put_hits, error);
+    static const ics_hit_form form = {.begin = put_names, .put = put_hit};
+    return ics_hit_lines_export(from, to, force, &form, error);
 }

@@ -2,20 +2,23 @@
 #ifndef ICS_FILES_HIT_LINES_H
 #define ICS_FILES_HIT_LINES_H
 
-#include "pipeline/files/hit_reader.h"
 #include "pipeline/files/text_output.h"
 
-/* Hits that are read at a time. */
-enum { ICS_HIT_LINES_BLOCK = 4096 };
+/* A form of text. Each function writes into `file` and returns 0 or what the output returned. */
+typedef struct ics_hit_form {
+    int (*begin)(ics_text_output *file, icestream_error *error);
+    /* `before`: the hit before this one; NULL: this is the first. */
+    int (*put)(ics_text_output *file, const icestream_hit *hit, const icestream_hit *before,
+               icestream_error *error);
+    /* `is_empty`: there was no hit. NULL: nothing stands behind the hits. */
+    int (*end)(ics_text_output *file, bool is_empty, icestream_error *error);
+} ics_hit_form;
 
-/* Writes all hits of the reader. hits[ICS_HIT_LINES_BLOCK] is memory to read them into. */
-typedef int (*ics_hit_lines_put)(ics_text_output *file, ics_hit_reader *reader, icestream_hit *hits,
-                                 icestream_error *error);
-
-/* Opens the hit file or stream `from`, creates `to`, calls `put`, and commits `to`. After an error
- * `to` is not made. Errors: those of the reader, of the output and of `put`, and
- * ICESTREAM_E_MEMORY. */
-int ics_hit_lines_export(const char *from, const char *to, bool force, ics_hit_lines_put put,
+/* Writes all hits of the hit file `from` to the new file `to`. The paths "-" are standard input and
+ * output; lines are passed on as soon as a message is read. After an error `to` is not made.
+ * ICESTREAM_E_INPUT: no good hit file; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY; ICESTREAM_E_USAGE:
+ * standard input is a terminal. */
+int ics_hit_lines_export(const char *from, const char *to, bool force, const ics_hit_form *form,
                          icestream_error *error);
 
 #endif

@@ -40,26 +40,22 @@ static int open_table(const char *path, ics_table_reader **out, icestream_error 
 
 int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error)
 {
+    ICS_DESTROYS(ics_hit_reader_destroy) ics_hit_reader *reader = calloc(1, sizeof *reader);
+    icestream_account account;
+    const bool is_file = strcmp(path, "-") != 0;
     *out = NULL;
-    ics_hit_reader *reader = calloc(1, sizeof *reader);
     if (reader == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    reader->check = check;
-    int status = open_table(path, &reader->table, error);
-    if (status) {
-        ics_hit_reader_destroy(reader);
-        return status;
-    }
-    icestream_account account;
+    ICS_TRY(open_table(path, &reader->table, error));
     const json_t *metadata = ics_table_reader_metadata(reader->table);
+    reader->check = check;
+    reader->has_message = is_file;
     /* Of a message it is not known whether its hits are those of one step file. */
-    reader->has_message = strcmp(path, "-") != 0;
-    reader->is_single =
-        metadata != NULL ? json_object_get(metadata, "inputs") == NULL : strcmp(path, "-") != 0;
+    reader->is_single = metadata != NULL ? json_object_get(metadata, "inputs") == NULL : is_file;
     reader->stops = ics_metadata_account(metadata, &account) && account.detected > 0 &&
                     account.detected == account.hits;
-    *out = reader;
+    *out = ICS_HAND_OVER(reader);
     return ICESTREAM_OK;
 }
 
@@ -194,27 +190,24 @@ int ics_hit_reader_read(ics_hit_reader *reader, icestream_hit *hits, size_t capa
 {
     uint64_t first = ics_table_reader_position(reader->table);
     bool found = true;
-    int status = ics_table_reader_read(reader->table, hits, capacity, got, error);
-    while (!status && *got == 0 && found) { /* the end of the file or of a message */
-        status = ics_table_reader_next(reader->table, &found, error);
+    ICS_TRY(ics_table_reader_read(reader->table, hits, capacity, got, error));
+    while (*got == 0 && found) { /* the end of the file or of a message */
+        ICS_TRY(ics_table_reader_next(reader->table, &found, error));
         first = 0;
         reader->begun = false;
         reader->has_message = reader->has_message || found;
-        if (!status && !reader->has_message) {
+        if (!reader->has_message) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: found the end of the input, expected a file or a message of "
                                  "hits (a run that makes no hits sends a message without rows, one "
                                  "that failed may send nothing)",
                                  ics_table_reader_name(reader->table));
         }
-        if (!status && found) {
-            status = ics_table_reader_read(reader->table, hits, capacity, got, error);
+        if (found) {
+            ICS_TRY(ics_table_reader_read(reader->table, hits, capacity, got, error));
         }
     }
-    if (status || !reader->check) {
-        return status;
-    }
-    return check_hits(reader, hits, *got, first, error);
+    return reader->check ? check_hits(reader, hits, *got, first, error) : ICESTREAM_OK;
 }
 
 uint64_t ics_hit_reader_rows(const ics_hit_reader *reader)

@@ -7,9 +7,7 @@
 /* Writes the hits of a hit file as an f2k file: EM, HIT ..., EE for every event. A HIT line has
  * string, module, time (ns), wavelength (nm), polar and azimuth angle (rad, 0 .. pi and 0 .. 2 pi)
  * of the direction of travel, and those of the direction from the impact point to the module's
- * centre. The paths "-" are standard input and output; lines are written as soon as a message is
- * read. ICESTREAM_E_INPUT: no good hit file; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY;
- * ICESTREAM_E_USAGE: standard input is a terminal. */
+ * centre. Paths and errors as ics_hit_lines_export(). */
 int ics_hit_text_export(const char *from, const char *to, bool force, icestream_error *error);
 
 #endif

@@ -1,5 +1,6 @@
 #include "pipeline/files/metadata.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
 #include "stages/random.h"
 
@@ -20,6 +21,14 @@ static const struct {
 };
 enum { COUNTS = sizeof counts / sizeof *counts };
 
+/* Sets a key to a value, which is released if there is no memory. */
+static int set(json_t *metadata, const char *key, json_t *value, icestream_error *error)
+{
+    return json_object_set_new(metadata, key, value) == 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+}
+
 int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestream_error *error)
 {
     const struct {
@@ -30,22 +39,19 @@ int ics_metadata_create(const ics_metadata_origin *origin, json_t **out, icestre
                    {"input", origin->input}};
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, origin->seed);
-    json_t *object = json_object();
-    int failed = 0;
-    /* Not json_pack() with s*: if there is no memory for a digest, it would leave the digest out.
-     */
-    for (size_t i = 0; i < sizeof digests / sizeof *digests; ++i) {
-        if (digests[i].text != NULL) {
-            failed |= json_object_set_new(object, digests[i].name, json_string(digests[i].text));
-        }
-    }
-    json_t *metadata = json_pack("{s:s, s:i, s:o}", "seed", seed, "random_numbers",
-                                 ice_random_version(origin->seed), "digests", object);
-    if (metadata == NULL || failed) {
-        json_decref(metadata);
+    json_auto_t *metadata = json_pack("{s:s, s:i, s:{}}", "seed", seed, "random_numbers",
+                                      ice_random_version(origin->seed), "digests");
+    json_t *object = json_object_get(metadata, "digests");
+    *out = NULL;
+    if (object == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
     }
-    *out = metadata;
+    for (size_t i = 0; i < sizeof digests / sizeof *digests; ++i) {
+        if (digests[i].text != NULL) {
+            ICS_TRY(set(object, digests[i].name, json_string(digests[i].text), error));
+        }
+    }
+    *out = ICS_HAND_OVER(metadata);
     return ICESTREAM_OK;
 }
 
@@ -60,22 +66,18 @@ int ics_metadata_set_account(json_t *metadata, const icestream_account *account,
                              account->created, account->absorbed, account->detected, account->left,
                              account->stopped);
     }
-    json_t *object = json_object();
-    int failed = 0;
+    json_auto_t *object = json_object();
     for (size_t i = 0; i < COUNTS; ++i) {
         uint64_t count;
         memcpy(&count, (const char *)account + counts[i].offset, sizeof count);
         if (count > INT64_MAX) {
-            json_decref(object);
             return ics_error_set(error, ICESTREAM_E_FAILED,
                                  "photon account: %s: found %" PRIu64 ", expected less than 2^63",
                                  counts[i].name, count);
         }
-        failed |= json_object_set_new(object, counts[i].name, json_integer((json_int_t)count));
+        ICS_TRY(set(object, counts[i].name, json_integer((json_int_t)count), error));
     }
-    failed |= json_object_set_new(metadata, "account", object);
-    return failed ? ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata")
-                  : ICESTREAM_OK;
+    return set(metadata, "account", ICS_HAND_OVER(object), error);
 }
 
 int ics_metadata_set_detection(json_t *metadata, const char *content,
@@ -87,12 +89,9 @@ int ics_metadata_set_detection(json_t *metadata, const char *content,
                              " hits, expected at most as many",
                              account->photo_electrons, account->hits);
     }
-    if (json_object_set_new(json_object_get(metadata, "account"), "photo_electrons",
-                            json_integer((json_int_t)account->photo_electrons)) ||
-        json_object_set_new(metadata, "content", json_string(content))) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
-    }
-    return ICESTREAM_OK;
+    ICS_TRY(set(json_object_get(metadata, "account"), "photo_electrons",
+                json_integer((json_int_t)account->photo_electrons), error));
+    return set(metadata, "content", json_string(content), error);
 }
 
 bool ics_metadata_account(const json_t *metadata, icestream_account *out)
@@ -129,11 +128,9 @@ const char *ics_metadata_maths_name(ics_maths_used maths)
 
 int ics_metadata_set_maths(json_t *metadata, ics_maths_used maths, icestream_error *error)
 {
-    if (maths != ICS_MATHS_NONE &&
-        json_object_set_new(metadata, "math", json_string(ics_metadata_maths_name(maths)))) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
-    }
-    return ICESTREAM_OK;
+    return maths == ICS_MATHS_NONE
+               ? ICESTREAM_OK
+               : set(metadata, "math", json_string(ics_metadata_maths_name(maths)), error);
 }
 
 static bool has_item(const json_t *array, const json_t *wanted)
@@ -151,25 +148,19 @@ static bool has_item(const json_t *array, const json_t *wanted)
 
 int ics_metadata_set_light_mismatch(json_t *metadata, json_t *differences, icestream_error *error)
 {
-    if (json_array_size(differences) == 0) {
-        return ICESTREAM_OK;
-    }
-    json_t *stored = json_object_get(metadata, "light_mismatch");
-    int failed = 0;
-    if (stored == NULL) {
-        stored = json_array();
-        failed = json_object_set_new(metadata, "light_mismatch", stored);
-    }
     size_t index;
     json_t *item;
+    if (json_array_size(differences) > 0 && json_object_get(metadata, "light_mismatch") == NULL) {
+        ICS_TRY(set(metadata, "light_mismatch", json_array(), error));
+    }
+    json_t *stored = json_object_get(metadata, "light_mismatch");
     json_array_foreach(differences, index, item)
     {
-        if (!failed && !has_item(stored, item)) {
-            failed = json_array_append(stored, item);
+        if (!has_item(stored, item) && json_array_append(stored, item) != 0) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
         }
     }
-    return failed ? ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata")
-                  : ICESTREAM_OK;
+    return ICESTREAM_OK;
 }
 
 ics_maths_used ics_metadata_maths(const json_t *metadata)
@@ -196,23 +187,29 @@ bool ics_metadata_account_closes(const icestream_account *account)
            !__builtin_add_overflow(sum, account->stopped, &sum) && sum == account->created;
 }
 
+/* Whether both have this digest, and the same one. */
+static bool same_digest(const json_t *a, const json_t *b, const char *name)
+{
+    const json_t *digest = json_object_get(json_object_get(a, "digests"), name);
+    return json_is_string(digest) &&
+           json_equal(digest, json_object_get(json_object_get(b, "digests"), name));
+}
+
+static bool same_seed(const json_t *a, const json_t *b)
+{
+    return json_is_string(json_object_get(a, "seed")) &&
+           json_equal(json_object_get(a, "seed"), json_object_get(b, "seed"));
+}
+
 bool ics_metadata_same_origin(const json_t *a, const json_t *b)
 {
     const json_t *digests = json_object_get(a, "digests");
-    return json_is_string(json_object_get(a, "seed")) && json_is_object(digests) &&
-           json_equal(json_object_get(a, "seed"), json_object_get(b, "seed")) &&
+    return same_seed(a, b) && json_is_object(digests) &&
            json_equal(digests, json_object_get(b, "digests"));
 }
 
 bool ics_metadata_same_settings(const json_t *a, const json_t *b)
 {
-    static const char *const names[] = {"configuration", "ice", "detector"};
-    bool same = json_is_string(json_object_get(a, "seed")) &&
-                json_equal(json_object_get(a, "seed"), json_object_get(b, "seed"));
-    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-        const json_t *digest = json_object_get(json_object_get(a, "digests"), names[i]);
-        same = same && json_is_string(digest) &&
-               json_equal(digest, json_object_get(json_object_get(b, "digests"), names[i]));
-    }
-    return same;
+    return same_seed(a, b) && same_digest(a, b, "configuration") && same_digest(a, b, "ice") &&
+           same_digest(a, b, "detector");
 }

@@ -16,7 +16,6 @@
 
 struct ics_output {
     char *path, *part;
-    bool shared; /* several writers may each have a .part for the same path */
     int descriptor;
     bool force, committed;
     bool is_marked; /* only the file of `mark` may be replaced */
@@ -192,7 +191,6 @@ static int prepare(const char *path, const char *writer, bool force, ics_output 
         char *part = NULL;
         output->descriptor = -1;
         output->force = force;
-        output->shared = writer != NULL;
         output->path = strdup(path);
         output->part = asprintf(&part, "%s%s%s.part", path, writer != NULL ? "." : "",
                                 writer != NULL ? writer : "") < 0
@@ -216,39 +214,29 @@ int ics_output_create(const char *path, bool force, ics_output **out, icestream_
 int ics_output_create_as(const char *path, const char *writer, bool force, ics_output **out,
                          icestream_error *error)
 {
+    ICS_DESTROYS(ics_output_destroy) ics_output *output = NULL;
     *out = NULL;
-    ics_output *output = NULL;
-    int status = prepare(path, writer, force, &output, error);
-    if (!status) {
-        status = start(output, error);
-    }
-    if (status) {
-        ics_output_destroy(output);
-        return status;
-    }
-    *out = output;
+    ICS_TRY(prepare(path, writer, force, &output, error));
+    ICS_TRY(start(output, error));
+    *out = ICS_HAND_OVER(output);
     return ICESTREAM_OK;
 }
 
 int ics_output_clean(const char *path, icestream_error *error)
 {
-    ics_output *output = NULL;
+    ICS_DESTROYS(ics_output_destroy) ics_output *output = NULL;
     struct stat named;
-    int status = prepare(path, NULL, false, &output, error);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(prepare(path, NULL, false, &output, error));
     output->descriptor = TEMP_FAILURE_RETRY(
         open(output->part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    if (output->descriptor >= 0) {
-        status = flock(output->descriptor, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK
-                     ? ICESTREAM_OK /* a process is writing it */
-                     : lock_part(output, &named, &output->locked, error);
-    } else if (errno != ENOENT && errno != ENAMETOOLONG) {
-        status = failed(output, "cannot open its old .part file", error);
+    if (output->descriptor < 0) {
+        return errno == ENOENT || errno == ENAMETOOLONG
+                   ? ICESTREAM_OK
+                   : failed(output, "cannot open its old .part file", error);
     }
-    ics_output_destroy(output);
-    return status;
+    return flock(output->descriptor, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK
+               ? ICESTREAM_OK /* a process is writing it */
+               : lock_part(output, &named, &output->locked, error);
 }
 
 int ics_output_check_ending(const char *what, const char *path, const char *ending,
@@ -322,24 +310,9 @@ int ics_output_adopt(ics_output *output, int file, bool *adopted, icestream_erro
 int ics_output_rewrite(ics_output *output, uint64_t offset, const void *bytes, size_t size,
                        icestream_error *error)
 {
-    const char *next = bytes;
-    while (size > 0) {
-        ssize_t count = pwrite(output->descriptor, next, size, (off_t)offset);
-        if (count < 0 && errno == EINTR) {
-            continue;
-        }
-        if (count <= 0) {
-            errno = count == 0 ? EIO : errno;
-            return failed(output, "cannot write", error);
-        }
-        next += count;
-        size -= (size_t)count;
-        offset += (uint64_t)count;
-        if (offset > output->size) {
-            output->size = offset;
-        }
-    }
-    return ICESTREAM_OK;
+    const size_t done = ics_disk_write_at(output->descriptor, bytes, size, (off_t)offset);
+    output->size = offset + done > output->size ? offset + done : output->size;
+    return done == size ? ICESTREAM_OK : failed(output, "cannot write", error);
 }
 
 int ics_output_write(ics_output *output, const void *bytes, size_t size, icestream_error *error)
@@ -421,19 +394,16 @@ static int take_name(ics_output *output, icestream_error *error)
 int ics_output_sync_folder(const char *path, icestream_error *error)
 {
     const char *slash = strrchr(path, '/');
-    size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 1;
-    char *folder = slash != NULL ? strndup(path, length) : strdup(".");
+    ICS_FREES char *folder =
+        slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     if (folder == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    const int result = ics_disk_sync_folder(folder);
-    const int cause = errno;
-    free(folder);
-    errno = cause;
-    return result == 0 ? ICESTREAM_OK
-                       : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause,
-                                             "%s: cannot write its folder to the disk: %s", path,
-                                             strerror(cause));
+    return ics_disk_sync_folder(folder) == 0
+               ? ICESTREAM_OK
+               : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
+                                     "%s: cannot write its folder to the disk: %s", path,
+                                     strerror(errno));
 }
 
 int ics_output_commit(ics_output *output, icestream_error *error)
@@ -447,8 +417,8 @@ int ics_output_commit(ics_output *output, icestream_error *error)
     if (TEMP_FAILURE_RETRY(fsync(output->descriptor)) < 0) {
         return failed(output, "cannot write to the disk", error);
     }
-    int status = take_name(output, error);
-    return status ? status : ics_output_sync_folder(output->path, error);
+    ICS_TRY(take_name(output, error));
+    return ics_output_sync_folder(output->path, error);
 }
 
 const char *ics_output_path(const ics_output *output)

@@ -1,4 +1,5 @@
 /* Removing the .part files that killed writers left in a folder. */
+#include "base/destroys.h"
 #include "base/error.h"
 #include "pipeline/files/output.h"
 
@@ -16,17 +17,14 @@
 static void remove_abandoned(const char *part)
 {
     struct stat opened, named;
-    int descriptor =
+    ICS_CLOSES_DESCRIPTOR int descriptor =
         TEMP_FAILURE_RETRY(open(part, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-    if (descriptor < 0) {
-        return;
-    }
-    if (fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode) && opened.st_uid == geteuid() &&
+    if (descriptor >= 0 && fstat(descriptor, &opened) == 0 && S_ISREG(opened.st_mode) &&
+        opened.st_uid == geteuid() &&
         TEMP_FAILURE_RETRY(flock(descriptor, LOCK_EX | LOCK_NB)) == 0 && stat(part, &named) == 0 &&
         named.st_ino == opened.st_ino && named.st_dev == opened.st_dev) {
         unlink(part);
     }
-    close(descriptor);
 }
 
 /* Whether `entry` is NAME.WRITER.part, as ics_output_create_as makes it, with a NAME that matches
@@ -76,21 +74,14 @@ int ics_output_clean_writers(const char *path, icestream_error *error)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    char *folder = slash != NULL ? strndup(path, (size_t)(name - path)) : strdup(".");
-    char *pattern = malloc(2 * strlen(name) + 1);
-    int status = ICESTREAM_E_MEMORY;
-    if (folder != NULL && pattern != NULL) {
-        char *end = pattern;
-        for (; *name; ++name) { /* no character of a name is a wildcard */
-            *end++ = '\\';
-            *end++ = *name;
-        }
-        *end = '\0';
-        status = ics_output_clean_folder(folder, pattern, error);
-    } else {
-        ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    ICS_FREES char *folder = slash != NULL ? strndup(path, (size_t)(name - path)) : strdup(".");
+    ICS_FREES char *pattern = calloc(2, strlen(name) + 1);
+    if (folder == NULL || pattern == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    free(folder);
-    free(pattern);
-    return status;
+    for (char *end = pattern; *name != '\0'; ++name) { /* no character of a name is a wildcard */
+        *end++ = '\\';
+        *end++ = *name;
+    }
+    return ics_output_clean_folder(folder, pattern, error);
 }

@@ -34,55 +34,42 @@ static void start_summary(ics_step_reader *reader, bool collect)
     reader->keys.count = 0;
 }
 
-static ics_step_reader *create(uint32_t spectrum_count, bool stream, icestream_error *error)
+static int create(uint32_t spectrum_count, bool stream, ics_step_reader **out,
+                  icestream_error *error)
 {
-    ics_step_reader *reader = calloc(1, sizeof *reader);
+    ics_step_reader *reader = *out = calloc(1, sizeof *reader);
     if (reader != NULL) {
         reader->piece = malloc(PIECE * sizeof *reader->piece);
     }
     if (reader == NULL || reader->piece == NULL) {
-        ics_step_reader_destroy(reader);
-        ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading steps");
-        return NULL;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading steps");
     }
     reader->spectrum_count = spectrum_count;
     reader->stream = stream;
     start_summary(reader, stream);
-    return reader;
+    return ICESTREAM_OK;
 }
 
 int ics_step_reader_open(const char *path, uint32_t spectrum_count, ics_step_reader **out,
                          icestream_error *error)
 {
+    ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
     *out = NULL;
-    ics_step_reader *reader = create(spectrum_count, false, error);
-    if (reader == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
-    int status = ics_table_reader_open(path, ics_layout_steps(), &reader->table, error);
-    if (status) {
-        ics_step_reader_destroy(reader);
-        return status;
-    }
-    *out = reader;
+    ICS_TRY(create(spectrum_count, false, &reader, error));
+    ICS_TRY(ics_table_reader_open(path, ics_layout_steps(), &reader->table, error));
+    *out = ICS_HAND_OVER(reader);
     return ICESTREAM_OK;
 }
 
 int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spectrum_count,
                                 int wake_descriptor, ics_step_reader **out, icestream_error *error)
 {
+    ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
     *out = NULL;
-    ics_step_reader *reader = create(spectrum_count, true, error);
-    if (reader == NULL) {
-        return ICESTREAM_E_MEMORY;
-    }
-    int status = ics_table_reader_open_stream(descriptor, name, ics_layout_steps(), wake_descriptor,
-                                              &reader->table, error);
-    if (status) {
-        ics_step_reader_destroy(reader);
-        return status;
-    }
-    *out = reader;
+    ICS_TRY(create(spectrum_count, true, &reader, error));
+    ICS_TRY(ics_table_reader_open_stream(descriptor, name, ics_layout_steps(), wake_descriptor,
+                                         &reader->table, error));
+    *out = ICS_HAND_OVER(reader);
     return ICESTREAM_OK;
 }
 
@@ -135,11 +122,8 @@ static int add_to_summary(ics_step_reader *reader, const icestream_step *steps, 
 static int read_checked(ics_step_reader *reader, icestream_step *steps, size_t capacity,
                         size_t *got, icestream_error *error)
 {
-    uint64_t first = ics_table_reader_position(reader->table);
-    int status = ics_table_reader_read(reader->table, steps, capacity, got, error);
-    if (status || *got == 0) {
-        return status;
-    }
+    const uint64_t first = ics_table_reader_position(reader->table);
+    ICS_TRY(ics_table_reader_read(reader->table, steps, capacity, got, error));
     return ics_step_check(steps, *got, reader->spectrum_count, ics_table_reader_name(reader->table),
                           first, error);
 }
@@ -147,52 +131,43 @@ static int read_checked(ics_step_reader *reader, icestream_step *steps, size_t c
 /* Reads the file again to find the row in which a key appears for the second time. */
 static int locate_duplicate(ics_step_reader *reader, const ics_key_run *key, icestream_error *error)
 {
+    const char *name = ics_table_reader_name(reader->table);
     uint64_t first_row = UINT64_MAX;
-    size_t got = 0;
-    int status = ics_table_reader_rewind(reader->table, false, error);
-    while (!status) {
-        uint64_t row = ics_table_reader_position(reader->table);
-        status = ics_table_reader_read(reader->table, reader->piece, PIECE, &got, error);
-        if (got == 0) {
-            break;
-        }
-        for (size_t i = 0; i < got && !status; ++i) {
+    ICS_TRY(ics_table_reader_rewind(reader->table, false, error));
+    for (size_t got = 1; got > 0;) {
+        const uint64_t row = ics_table_reader_position(reader->table);
+        ICS_TRY(ics_table_reader_read(reader->table, reader->piece, PIECE, &got, error));
+        for (size_t i = 0; i < got; ++i) {
             const icestream_step *step = &reader->piece[i];
             if (step->event_id != key->event_id || step->step_id != key->first) {
                 continue;
             }
             if (first_row != UINT64_MAX) {
-                return ics_step_check_duplicate(ics_table_reader_name(reader->table), step, row + i,
-                                                first_row, error);
+                return ics_step_check_duplicate(name, step, row + i, first_row, error);
             }
             first_row = row + i;
         }
     }
     const icestream_step gone = {.event_id = key->event_id, .step_id = key->first};
-    return status ? status
-                  : ics_step_check_duplicate(ics_table_reader_name(reader->table), &gone, first_row,
-                                             first_row, error);
+    return ics_step_check_duplicate(name, &gone, first_row, first_row, error);
 }
 
 /* One pass over the file in pieces. */
 static int pass(ics_step_reader *reader, bool digest, bool collect, const atomic_bool *cancel,
                 icestream_error *error)
 {
-    size_t got = 1;
     start_summary(reader, collect);
-    int status = digest ? ics_table_reader_rewind_with_digest(reader->table, error)
-                        : ics_table_reader_rewind(reader->table, false, error);
-    while (!status && got > 0) {
+    ICS_TRY(digest ? ics_table_reader_rewind_with_digest(reader->table, error)
+                   : ics_table_reader_rewind(reader->table, false, error));
+    for (size_t got = 1; got > 0;) {
         if (cancel != NULL && atomic_load_explicit(cancel, memory_order_relaxed)) {
             return ics_error_set(error, ICESTREAM_E_INTERRUPTED, "%s: interrupted while checking",
                                  ics_table_reader_name(reader->table));
         }
-        status = read_checked(reader, reader->piece, PIECE, &got, error);
-        if (!status && got > 0) {
-            status = add_to_summary(reader, reader->piece, got, error);
-        }
+        ICS_TRY(read_checked(reader, reader->piece, PIECE, &got, error));
+        ICS_TRY(got > 0 ? add_to_summary(reader, reader->piece, got, error) : ICESTREAM_OK);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Ends the summary of a file or message that has been read to its end. */
@@ -258,18 +233,13 @@ static int finish_message(ics_step_reader *reader, icestream_error *error)
 int ics_step_reader_read(ics_step_reader *reader, icestream_step *steps, size_t capacity,
                          size_t *got, icestream_error *error)
 {
-    int status = read_checked(reader, steps, capacity, got, error);
-    if (status) {
-        return status;
-    }
+    ICS_TRY(read_checked(reader, steps, capacity, got, error));
     if (reader->stream) {
-        status =
-            *got > 0 ? add_to_summary(reader, steps, *got, error) : finish_message(reader, error);
+        ICS_TRY(*got > 0 ? add_to_summary(reader, steps, *got, error)
+                         : finish_message(reader, error));
     }
-    if (!status) {
-        ics_step_normalise(steps, *got);
-    }
-    return status;
+    ics_step_normalise(steps, *got);
+    return ICESTREAM_OK;
 }
 
 int ics_step_reader_next(ics_step_reader *reader, bool *found, icestream_error *error)

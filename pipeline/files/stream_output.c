@@ -1,16 +1,15 @@
 #include "pipeline/files/stream_output.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,20 +69,9 @@ int ics_stream_output_write(int descriptor, const char *name, const void *bytes,
 
 int ics_stream_output_temporary(int *descriptor, icestream_error *error)
 {
-    const char *chosen = getenv("TMPDIR"), *folder = chosen != NULL && *chosen ? chosen : "/tmp";
-    *descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (*descriptor < 0) { /* a file system without O_TMPFILE: the file has a name for a moment */
-        char path[PATH_MAX];
-        const int length = snprintf(path, sizeof path, "%s/icestream-XXXXXX", folder);
-        if (length > 0 && (size_t)length < sizeof path) {
-            *descriptor = mkostemp(path, O_CLOEXEC);
-        } else {
-            errno = ENAMETOOLONG;
-        }
-        if (*descriptor >= 0) {
-            unlink(path);
-        }
-    }
+    const char *folder = ics_disk_temporary_folder();
+    bool can_get_name;
+    *descriptor = ics_disk_open_temporary(folder, &can_get_name);
     return *descriptor >= 0
                ? ICESTREAM_OK
                : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,

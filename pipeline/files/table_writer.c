@@ -43,19 +43,15 @@ static int write_header(ics_table_writer *writer, icestream_error *error)
 int ics_table_writer_create_as(const char *path, const char *name, const ics_layout *schema,
                                bool force, ics_table_writer **out, icestream_error *error)
 {
+    ICS_DESTROYS(ics_table_writer_destroy) ics_table_writer *writer = calloc(1, sizeof *writer);
     *out = NULL;
-    ics_table_writer *writer = calloc(1, sizeof *writer);
     if (writer == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     writer->schema = schema;
-    int status = ics_output_create_as(path, name, force, &writer->output, error);
-    status = status ? status : write_header(writer, error);
-    if (status) {
-        ics_table_writer_destroy(writer);
-        return status;
-    }
-    *out = writer;
+    ICS_TRY(ics_output_create_as(path, name, force, &writer->output, error));
+    ICS_TRY(write_header(writer, error));
+    *out = ICS_HAND_OVER(writer);
     return ICESTREAM_OK;
 }
 
@@ -80,8 +76,8 @@ int ics_table_writer_adopt(ics_table_writer *writer, int file, uint64_t rows,
 static int put_bytes(ics_table_writer *writer, const void *bytes, size_t size,
                      icestream_error *error)
 {
-    int status = ics_trailer_checksums_add(&writer->sums, bytes, size, error);
-    return status ? status : ics_output_write(writer->output, bytes, size, error);
+    ICS_TRY(ics_trailer_checksums_add(&writer->sums, bytes, size, error));
+    return ics_output_write(writer->output, bytes, size, error);
 }
 
 static int flush(ics_table_writer *writer, icestream_error *error)
@@ -117,35 +113,21 @@ int ics_table_writer_append(ics_table_writer *writer, const void *rows, size_t c
 int ics_table_writer_commit(ics_table_writer *writer, const json_t *metadata,
                             icestream_error *error)
 {
+    const ics_trailer_table table = {
+        .schema = writer->schema, .rows = writer->rows, .row_bytes = writer->schema->row_bytes};
+    ics_output *output = writer->output;
     char count[ICS_NPY_COUNT_BYTES];
-    char *trailer = NULL;
+    ICS_FREES char *trailer = NULL;
     size_t size = 0;
     ics_npy_write_count(writer->rows, count);
-    int status = flush(writer, error);
-    if (!status) {
-        status = ics_trailer_checksums_finish(&writer->sums, error);
-    }
-    if (!status) {
-        const ics_trailer_table table = {
-            .schema = writer->schema, .rows = writer->rows, .row_bytes = writer->schema->row_bytes};
-        status = ics_trailer_format(metadata, &table, &writer->sums,
-                                    ics_output_size(writer->output), &trailer, &size, error);
-    }
-    if (!status) {
-        status = ics_output_sync(writer->output, error);
-    }
-    if (!status) {
-        status =
-            ics_output_rewrite(writer->output, ICS_NPY_COUNT_OFFSET, count, sizeof count, error);
-    }
-    if (!status) {
-        status = ics_output_write(writer->output, trailer, size, error);
-    }
-    if (!status) {
-        status = ics_output_commit(writer->output, error);
-    }
-    free(trailer);
-    return status;
+    ICS_TRY(flush(writer, error));
+    ICS_TRY(ics_trailer_checksums_finish(&writer->sums, error));
+    ICS_TRY(ics_trailer_format(metadata, &table, &writer->sums, ics_output_size(output), &trailer,
+                               &size, error));
+    ICS_TRY(ics_output_sync(output, error));
+    ICS_TRY(ics_output_rewrite(output, ICS_NPY_COUNT_OFFSET, count, sizeof count, error));
+    ICS_TRY(ics_output_write(output, trailer, size, error));
+    return ics_output_commit(output, error);
 }
 
 uint64_t ics_table_writer_rows(const ics_table_writer *writer)
@@ -169,15 +151,11 @@ int ics_table_message_write(int descriptor, const char *name, const ics_layout *
                             const char *note, const void *rows, size_t count,
                             icestream_error *error)
 {
-    unsigned char *header = NULL;
+    ICS_FREES unsigned char *header = NULL;
     size_t size = 0;
-    ICS_TRY(ics_npy_write_noted_header(schema, count, note, &header, &size, error));
     uint64_t written = 0;
-    int status = ics_stream_output_write(descriptor, name, header, size, &written, error);
-    if (!status) {
-        status = ics_stream_output_write(descriptor, name, rows, count * schema->row_bytes,
-                                         &written, error);
-    }
-    free(header);
-    return status;
+    ICS_TRY(ics_npy_write_noted_header(schema, count, note, &header, &size, error));
+    ICS_TRY(ics_stream_output_write(descriptor, name, header, size, &written, error));
+    return ics_stream_output_write(descriptor, name, rows, count * schema->row_bytes, &written,
+                                   error);
 }

@@ -19,18 +19,15 @@ struct ics_text_output {
 int ics_text_output_create(const char *path, bool force, ics_text_output **out,
                            icestream_error *error)
 {
+    ICS_DESTROYS(ics_text_output_destroy) ics_text_output *file = calloc(1, sizeof *file);
     *out = NULL;
-    ics_text_output *file = calloc(1, sizeof *file);
     if (file == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
-    int status = strcmp(path, "-") == 0 ? ICESTREAM_OK
-                                        : ics_output_create(path, force, &file->output, error);
-    if (status != ICESTREAM_OK) {
-        ics_text_output_destroy(file);
-        return status;
+    if (strcmp(path, "-") != 0) {
+        ICS_TRY(ics_output_create(path, force, &file->output, error));
     }
-    *out = file;
+    *out = ICS_HAND_OVER(file);
     return ICESTREAM_OK;
 }
 

@@ -12,12 +12,10 @@ enum { PIECE = 16384 /* rows */ };
 
 bool ics_waveform_check_is(const char *path)
 {
-    ics_table_reader *reader = NULL;
+    ICS_DESTROYS(ics_table_reader_destroy) ics_table_reader *reader = NULL;
     icestream_error ignored = {.status = ICESTREAM_OK};
-    const bool is = ics_table_reader_open(path, NULL, &reader, &ignored) == ICESTREAM_OK &&
-                    ics_table_reader_layout(reader) == ics_layout_waveforms();
-    ics_table_reader_destroy(reader);
-    return is;
+    return ics_table_reader_open(path, NULL, &reader, &ignored) == ICESTREAM_OK &&
+           ics_table_reader_layout(reader) == ics_layout_waveforms();
 }
 
 /* Reads a count of the trailer. */
@@ -89,11 +87,15 @@ static int check_row(const char *path, uint64_t number, const icestream_waveform
     return ICESTREAM_OK;
 }
 
-static int check_rows(const char *path, ics_table_reader *reader, icestream_waveform_bin *rows,
-                      uint64_t expected, icestream_error *error)
+static int check_rows(const char *path, ics_table_reader *reader, uint64_t expected,
+                      icestream_error *error)
 {
+    ICS_FREES icestream_waveform_bin *rows = malloc(PIECE * sizeof *rows);
     icestream_waveform_bin last = {.hits = 0};
     uint64_t number = 0, hits = 0;
+    if (rows == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for rows", path);
+    }
     for (size_t got = 1; got > 0;) {
         ICS_TRY(ics_table_reader_read(reader, rows, PIECE, &got, error));
         for (size_t i = 0; i < got; ++i) {
@@ -110,37 +112,24 @@ static int check_rows(const char *path, ics_table_reader *reader, icestream_wave
                                             path, expected, hits);
 }
 
-static int check_open(const char *path, ics_table_reader *reader, bool thorough,
-                      icestream_error *error)
-{
-    uint64_t hits = 0;
-    ICS_TRY(check_trailer(path, ics_table_reader_metadata(reader), &hits, error));
-    if (!thorough) {
-        return ICESTREAM_OK;
-    }
-    icestream_waveform_bin *rows = malloc(PIECE * sizeof *rows);
-    if (rows == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for rows", path);
-    }
-    const int status = check_rows(path, reader, rows, hits, error);
-    free(rows);
-    return status;
-}
-
 int ics_waveform_check_file(const char *path, bool thorough, json_t **metadata,
                             icestream_error *error)
 {
-    ics_table_reader *reader = NULL;
+    ICS_DESTROYS(ics_table_reader_destroy) ics_table_reader *reader = NULL;
+    uint64_t hits = 0;
     if (metadata != NULL) {
         *metadata = NULL;
     }
     ICS_TRY(ics_table_reader_open(path, ics_layout_waveforms(), &reader, error));
-    const int status = check_open(path, reader, thorough, error);
-    if (status == ICESTREAM_OK && metadata != NULL) {
-        *metadata = json_deep_copy(ics_table_reader_metadata(reader));
+    ICS_TRY(check_trailer(path, ics_table_reader_metadata(reader), &hits, error));
+    if (thorough) {
+        ICS_TRY(check_rows(path, reader, hits, error));
     }
-    ics_table_reader_destroy(reader);
-    return status == ICESTREAM_OK && metadata != NULL && *metadata == NULL
-               ? ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", path)
-               : status;
+    if (metadata == NULL) {
+        return ICESTREAM_OK;
+    }
+    *metadata = json_deep_copy(ics_table_reader_metadata(reader));
+    return *metadata != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", path);
 }

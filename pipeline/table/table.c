@@ -220,26 +220,16 @@ int ics_table_create(const ics_table_axis *axes, size_t count, const ics_table_f
 {
     *out = NULL;
     ICS_TRY(ics_table_check_axes("photon table", axes, count, error));
-    ics_table *table = calloc(1, sizeof *table);
+    ICS_DESTROYS(ics_table_destroy) ics_table *table = calloc(1, sizeof *table);
     if (table == NULL) {
         return no_memory(error);
     }
     memcpy(table->axes, axes, count * sizeof *axes);
     table->axis_count = (uint32_t)count;
     table->facts = *facts;
-    const int status = fill(table, has_squares, error);
-    if (status != ICESTREAM_OK) {
-        ics_table_destroy(table);
-        return status;
-    }
-    *out = table;
+    ICS_TRY(fill(table, has_squares, error));
+    *out = ICS_HAND_OVER(table);
     return ICESTREAM_OK;
-}
-
-void ics_table_drop_squares(ics_table *table)
-{
-    ics_memory_unmap(table->squares, table->cells * sizeof *table->squares);
-    table->squares = NULL;
 }
 
 void ics_table_destroy(ics_table *table)
@@ -251,7 +241,7 @@ void ics_table_destroy(ics_table *table)
         free(table->axes[i].edges);
     }
     ics_memory_unmap(table->sums, table->cells * sizeof *table->sums);
-    ics_table_drop_squares(table);
+    ics_memory_unmap(table->squares, table->cells * sizeof *table->squares);
     free(table->parts);
     json_decref(table->checkpoint);
     free(table);

@@ -15,6 +15,7 @@
 #ifndef ICS_TABLE_TABLE_H
 #define ICS_TABLE_TABLE_H
 
+#include "base/destroys.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/icestream.h"
 
@@ -109,10 +110,9 @@ int ics_table_check_axes(const char *where, const ics_table_axis *axes, size_t c
  * wrong (see ics_table_check_axes); ICESTREAM_E_MEMORY: the machine lacks the memory. */
 int ics_table_create(const ics_table_axis *axes, size_t count, const ics_table_facts *facts,
                      bool has_squares, ics_table **out, icestream_error *error);
-/* Frees the squared weights, which are absent afterwards. */
-void ics_table_drop_squares(ics_table *table);
 /* Accepts NULL. */
 void ics_table_destroy(ics_table *table);
+ICS_CAN_DESTROY(ics_table, ics_table_destroy)
 
 /* Edge i of an axis, 0 to bins. */
 double ics_table_edge(const ics_table_axis *axis, uint32_t i);

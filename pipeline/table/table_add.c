@@ -118,15 +118,6 @@ static bool same_axis(const ics_table_axis *a, const ics_table_axis *b)
     return true;
 }
 
-static int differs(const char *name, const char *from_name, const char *what,
-                   icestream_error *error)
-{
-    return ics_error_set(error, ICESTREAM_E_INPUT,
-                         "%s: %s differs from that of %s; tables add up only if they were made in "
-                         "the same way",
-                         from_name, what, name);
-}
-
 static int check_axes(const char *name, const ics_table *into, const char *from_name,
                       const ics_table *from, icestream_error *error)
 {
@@ -178,7 +169,10 @@ static int check_facts(const char *name, const ics_table_facts *into, const char
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         if (!rows[i].is_same) {
-            return differs(name, from_name, rows[i].what, error);
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s: %s differs from that of %s; tables add up only if they were "
+                                 "made in the same way",
+                                 from_name, rows[i].what, name);
         }
     }
     return ICESTREAM_OK;

@@ -1,5 +1,7 @@
 #include "pipeline/table/table_file.h"
 
+#include "base/destroys.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
@@ -65,54 +67,48 @@ static int write_array(ics_output *output, ics_trailer_checksums *sums, const in
 static int write_trailer(const ics_table *table, ics_output *output, ics_trailer_checksums *sums,
                          icestream_error *error)
 {
-    json_t *metadata = NULL;
-    char *bytes = NULL;
+    json_auto_t *metadata = NULL;
+    ICS_FREES char *bytes = NULL;
     size_t size = 0;
     const uint64_t rows = table->squares != NULL ? 2 * table->cells : table->cells;
     const ics_trailer_table about = {.schema = &table_layout, .rows = rows, .row_bytes = SUM_BYTES};
     ICS_TRY(ics_trailer_checksums_finish(sums, error));
     ICS_TRY(ics_table_metadata_create(table, &metadata, error));
-    int status =
-        ics_trailer_format(metadata, &about, sums, ics_output_size(output), &bytes, &size, error);
-    json_decref(metadata);
-    if (status == ICESTREAM_OK && size > ICS_METADATA_MAX) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
+    ICS_TRY(
+        ics_trailer_format(metadata, &about, sums, ics_output_size(output), &bytes, &size, error));
+    return size > ICS_METADATA_MAX
+               ? ics_error_set(error, ICESTREAM_E_OUTPUT,
                                "%s: the axes and parts need %zu bytes of metadata, more than %d",
-                               ics_output_path(output), size, ICS_METADATA_MAX);
+                               ics_output_path(output), size, ICS_METADATA_MAX)
+               : ics_output_write(output, bytes, size, error);
+}
+
+static int write_parts(const ics_table *table, ics_output *output, ics_trailer_checksums *sums,
+                       icestream_error *error)
+{
+    unsigned char header[ICS_NPY_OWN_HEADER];
+    make_header(table, header);
+    ICS_TRY(ics_output_write(output, header, sizeof header, error));
+    ICS_TRY(write_array(output, sums, table->sums, table->cells, error));
+    if (table->squares != NULL) {
+        ICS_TRY(write_array(output, sums, table->squares, table->cells, error));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_output_write(output, bytes, size, error);
-    }
-    free(bytes);
-    return status;
+    return write_trailer(table, output, sums, error);
 }
 
 int ics_table_write_into(const ics_table *table, ics_output *output, icestream_error *error)
 {
-    unsigned char header[ICS_NPY_OWN_HEADER];
     ics_trailer_checksums sums = {.count = 0};
-    make_header(table, header);
-    int status = ics_output_write(output, header, sizeof header, error);
-    if (status == ICESTREAM_OK) {
-        status = write_array(output, &sums, table->sums, table->cells, error);
-    }
-    if (status == ICESTREAM_OK && table->squares != NULL) {
-        status = write_array(output, &sums, table->squares, table->cells, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = write_trailer(table, output, &sums, error);
-    }
+    const int status = write_parts(table, output, &sums, error);
     ics_trailer_checksums_free(&sums);
     return status == ICESTREAM_OK ? ics_output_commit(output, error) : status;
 }
 
 int ics_table_write(const ics_table *table, const char *path, bool force, icestream_error *error)
 {
-    ics_output *output = NULL;
+    ICS_DESTROYS(ics_output_destroy) ics_output *output = NULL;
     ICS_TRY(ics_output_create(path, force, &output, error));
-    const int status = ics_table_write_into(table, output, error);
-    ics_output_destroy(output);
-    return status;
+    return ics_table_write_into(table, output, error);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -120,23 +116,12 @@ int ics_table_write(const ics_table *table, const char *path, bool force, icestr
 static int read_bytes(int file, const char *name, void *bytes, size_t size, uint64_t offset,
                       icestream_error *error)
 {
-    unsigned char *next = bytes;
-    while (size > 0) {
-        const ssize_t got = pread(file, next, size, (off_t)offset);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            const int cause = got < 0 ? errno : 0;
-            return ics_error_set_cause(error, ICESTREAM_E_INPUT, cause,
-                                       "%s: cannot read byte %" PRIu64 ": %s", name, offset,
-                                       got < 0 ? strerror(cause) : "the file became shorter");
-        }
-        next += got;
-        size -= (size_t)got;
-        offset += (uint64_t)got;
-    }
-    return ICESTREAM_OK;
+    const size_t got = ics_disk_read_at(file, bytes, size, (off_t)offset);
+    return got == size
+               ? ICESTREAM_OK
+               : ics_error_set_cause(error, ICESTREAM_E_INPUT, errno,
+                                     "%s: cannot read byte %" PRIu64 ": %s", name, offset + got,
+                                     errno != 0 ? strerror(errno) : "the file became shorter");
 }
 
 /* Reads the tail; *sums_end is where the sums end. */
@@ -186,12 +171,13 @@ static int check_header(int file, const char *name, const ics_table *table, ices
     return ICESTREAM_OK;
 }
 
-static int read_array(int file, const char *name, int64_t *values, uint64_t count, uint64_t offset,
-                      ics_trailer_checksums *sums, icestream_error *error)
+/* Reads the sums, or the squared ones, which begin at `offset`. */
+static int read_array(int file, const char *name, const ics_table *table, int64_t *values,
+                      uint64_t offset, ics_trailer_checksums *sums, icestream_error *error)
 {
     unsigned char *next = (unsigned char *)values;
-    for (uint64_t done = 0; done < count * SUM_BYTES;) {
-        const uint64_t left = count * SUM_BYTES - done;
+    for (uint64_t done = 0; done < table->cells * SUM_BYTES;) {
+        const uint64_t left = table->cells * SUM_BYTES - done;
         const size_t piece = left < PIECE ? (size_t)left : PIECE;
         ICS_TRY(read_bytes(file, name, next + done, piece, offset + done, error));
         ICS_TRY(ics_trailer_checksums_add(sums, next + done, piece, error));
@@ -203,7 +189,7 @@ static int read_array(int file, const char *name, int64_t *values, uint64_t coun
 static int check_signs(const char *name, const ics_table *table, const int64_t *values,
                        icestream_error *error)
 {
-    for (uint64_t i = 0; i < table->cells; ++i) {
+    for (uint64_t i = 0; values != NULL && i < table->cells; ++i) {
         if (values[i] < 0) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: cell %" PRIu64 ": found the %s %" PRId64
@@ -214,46 +200,51 @@ static int check_signs(const char *name, const ics_table *table, const int64_t *
     return ICESTREAM_OK;
 }
 
+static int read_arrays(int file, const char *name, ics_table *table, ics_trailer_checksums *sums,
+                       icestream_error *error)
+{
+    const uint64_t first = ICS_NPY_OWN_HEADER;
+    ICS_TRY(read_array(file, name, table, table->sums, first, sums, error));
+    if (table->squares != NULL) {
+        ICS_TRY(read_array(file, name, table, table->squares, first + table->cells * SUM_BYTES,
+                           sums, error));
+    }
+    return ics_trailer_checksums_finish(sums, error);
+}
+
 static int read_sums(int file, const char *name, ics_table *table, const ics_trailer *trailer,
                      icestream_error *error)
 {
     ics_trailer_checksums sums = {.count = 0};
-    int status =
-        read_array(file, name, table->sums, table->cells, ICS_NPY_OWN_HEADER, &sums, error);
-    if (status == ICESTREAM_OK && table->squares != NULL) {
-        status = read_array(file, name, table->squares, table->cells,
-                            ICS_NPY_OWN_HEADER + table->cells * SUM_BYTES, &sums, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_trailer_checksums_finish(&sums, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_trailer_verify(trailer, name, &sums, SUM_BYTES, error);
-    }
+    int status = read_arrays(file, name, table, &sums, error);
+    status = status ? status : ics_trailer_verify(trailer, name, &sums, SUM_BYTES, error);
     ics_trailer_checksums_free(&sums);
-    if (status == ICESTREAM_OK) {
-        status = check_signs(name, table, table->sums, error);
-    }
-    if (status == ICESTREAM_OK && table->squares != NULL) {
-        status = check_signs(name, table, table->squares, error);
-    }
-    return status;
+    ICS_TRY(status);
+    ICS_TRY(check_signs(name, table, table->sums, error));
+    return check_signs(name, table, table->squares, error);
 }
 
 static int read_trailer(int file, const char *name, const ics_tail *tail, uint64_t rows,
                         ics_trailer *out, icestream_error *error)
 {
     const ics_trailer_table about = {.schema = &table_layout, .rows = rows, .row_bytes = SUM_BYTES};
-    char *text = malloc((size_t)tail->length + 1);
+    ICS_FREES char *text = malloc((size_t)tail->length + 1);
     if (text == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
     }
-    int status = read_bytes(file, name, text, (size_t)tail->length, tail->offset, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_trailer_parse(name, text, tail, &about, out, error);
-    }
-    free(text);
-    return status;
+    ICS_TRY(read_bytes(file, name, text, (size_t)tail->length, tail->offset, error));
+    return ics_trailer_parse(name, text, tail, &about, out, error);
+}
+
+static int read_table(int file, const char *name, const ics_trailer *trailer, uint64_t rows,
+                      ics_table **out, icestream_error *error)
+{
+    ICS_DESTROYS(ics_table_destroy) ics_table *table = NULL;
+    ICS_TRY(ics_table_metadata_read(name, trailer->metadata, rows, &table, error));
+    ICS_TRY(check_header(file, name, table, error));
+    ICS_TRY(read_sums(file, name, table, trailer, error));
+    *out = ICS_HAND_OVER(table);
+    return ICESTREAM_OK;
 }
 
 int ics_table_read_descriptor(int file, const char *name, ics_table **out, icestream_error *error)
@@ -270,18 +261,8 @@ int ics_table_read_descriptor(int file, const char *name, ics_table **out, icest
     ICS_TRY(read_tail(file, name, (uint64_t)about.st_size, &tail, &sums_end, error));
     const uint64_t rows = (sums_end - ICS_NPY_OWN_HEADER) / SUM_BYTES;
     ICS_TRY(read_trailer(file, name, &tail, rows, &trailer, error));
-    int status = ics_table_metadata_read(name, trailer.metadata, rows, out, error);
-    if (status == ICESTREAM_OK) {
-        status = check_header(file, name, *out, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = read_sums(file, name, *out, &trailer, error);
-    }
+    const int status = read_table(file, name, &trailer, rows, out, error);
     ics_trailer_free(&trailer);
-    if (status != ICESTREAM_OK) {
-        ics_table_destroy(*out);
-        *out = NULL;
-    }
     return status;
 }
 
@@ -290,31 +271,24 @@ bool ics_table_file_is(const char *path)
     static const char magic[] = "\x93NUMPY", type[] = "'descr': '<i8'";
     char start[ICS_NPY_OWN_HEADER];
     struct stat about;
-    ssize_t got = -1;
-    const int file = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    ICS_CLOSES_DESCRIPTOR int file =
+        TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (file < 0) {
         return false;
     }
     errno = 0;
-    if (fstat(file, &about) == 0 && S_ISREG(about.st_mode)) {
-        got = TEMP_FAILURE_RETRY(pread(file, start, sizeof start, 0));
+    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return false;
     }
-    const int cause = got < 0 ? errno : 0;
-    close(file);
-    errno = cause;
+    const ssize_t got = TEMP_FAILURE_RETRY(pread(file, start, sizeof start, 0));
     return got >= (ssize_t)sizeof magic && memcmp(start, magic, sizeof magic - 1) == 0 &&
            memmem(start, (size_t)got, type, sizeof type - 1) != NULL;
 }
 
 int ics_table_read(const char *path, ics_table **out, icestream_error *error)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
-        const int cause = errno;
-        return ics_error_set_cause(error, ICESTREAM_E_INPUT, cause, "%s: cannot open: %s", path,
-                                   strerror(cause));
-    }
-    const int status = ics_table_read_descriptor(file, path, out, error);
-    close(file);
-    return status;
+    ICS_CLOSES_DESCRIPTOR int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return file >= 0 ? ics_table_read_descriptor(file, path, out, error)
+                     : ics_error_set_cause(error, ICESTREAM_E_INPUT, errno, "%s: cannot open: %s",
+                                           path, strerror(errno));
 }

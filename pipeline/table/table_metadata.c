@@ -1,7 +1,7 @@
 #include "pipeline/table/table_metadata.h"
 
 #include "base/error.h"
-#include "base/json_dump.h"
+#include "pipeline/files/format/trailer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,24 +19,24 @@ static json_t *decimal(uint64_t value)
     return json_string(text);
 }
 
-static json_t *axis_object(const ics_table_axis *axis)
+static json_t *edges_of(const ics_table_axis *axis)
 {
-    json_t *object = json_pack("{s:s, s:s, s:f, s:f, s:I, s:I}", "name", axis->name, "unit",
-                               axis->unit, "from", axis->from, "to", axis->to, "bins",
-                               (json_int_t)axis->bins, "power", (json_int_t)axis->power);
-    json_t *edges = axis->edges != NULL ? json_array() : NULL;
-    int failed = object == NULL || (axis->edges != NULL && edges == NULL);
-    for (uint32_t i = 0; edges != NULL && i <= axis->bins; ++i) {
+    json_auto_t *edges = json_array();
+    int failed = 0;
+    for (uint32_t i = 0; i <= axis->bins; ++i) {
         failed |= json_array_append_new(edges, json_real(axis->edges[i]));
     }
-    if (edges != NULL) {
-        failed |= json_object_set_new(object, "edges", edges);
-    }
-    if (failed) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return failed ? NULL : ICS_HAND_OVER(edges);
+}
+
+static json_t *axis_object(const ics_table_axis *axis)
+{
+    json_auto_t *object = json_pack("{s:s, s:s, s:f, s:f, s:I, s:I}", "name", axis->name, "unit",
+                                    axis->unit, "from", axis->from, "to", axis->to, "bins",
+                                    (json_int_t)axis->bins, "power", (json_int_t)axis->power);
+    const bool has_all =
+        axis->edges == NULL || json_object_set_new(object, "edges", edges_of(axis)) == 0;
+    return has_all ? ICS_HAND_OVER(object) : NULL;
 }
 
 static int put_lists(json_t *metadata, const ics_table *table)
@@ -78,7 +78,7 @@ static int put_facts(json_t *metadata, const ics_table_facts *facts)
 
 int ics_table_metadata_create(const ics_table *table, json_t **out, icestream_error *error)
 {
-    json_t *metadata = json_object();
+    json_auto_t *metadata = json_object();
     int failed = put_lists(metadata, table) | put_facts(metadata, &table->facts);
     failed |= json_object_set_new(metadata, "has_squares", json_boolean(table->squares != NULL));
     failed |= json_object_set_new(metadata, "photons", decimal(table->photons));
@@ -88,34 +88,20 @@ int ics_table_metadata_create(const ics_table *table, json_t **out, icestream_er
     if (table->checkpoint != NULL) {
         failed |= json_object_set_new(metadata, "checkpoint", json_deep_copy(table->checkpoint));
     }
-    if (failed) {
-        json_decref(metadata);
-        return ics_error_set(error, ICESTREAM_E_MEMORY,
-                             "out of memory for the metadata of a table");
-    }
-    *out = metadata;
-    return ICESTREAM_OK;
+    *out = failed ? NULL : ICS_HAND_OVER(metadata);
+    return failed ? ics_error_set(error, ICESTREAM_E_MEMORY,
+                                  "out of memory for the metadata of a table")
+                  : ICESTREAM_OK;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
-
-static int wrong(const char *name, const char *key, const json_t *found, const char *expected,
-                 icestream_error *error)
-{
-    char *text = ics_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
-    const int status =
-        ics_error_set(error, ICESTREAM_E_INPUT, "%s: trailer: %s: found %.60s, expected %s", name,
-                      key, text != NULL ? text : "nothing", expected);
-    free(text);
-    return status;
-}
 
 static int read_number(const char *name, const json_t *object, const char *key, double *out,
                        icestream_error *error)
 {
     const json_t *found = json_object_get(object, key);
     if (!json_is_number(found)) {
-        return wrong(name, key, found, "a number", error);
+        return ics_trailer_wrong(name, key, found, "a number", error);
     }
     *out = json_number_value(found);
     return ICESTREAM_OK;
@@ -130,7 +116,7 @@ static int read_whole(const char *name, const json_t *object, const char *key,
              range[1]);
     if (!json_is_integer(found) || json_integer_value(found) < range[0] ||
         json_integer_value(found) > range[1]) {
-        return wrong(name, key, found, expected, error);
+        return ics_trailer_wrong(name, key, found, expected, error);
     }
     *out = json_integer_value(found);
     return ICESTREAM_OK;
@@ -145,7 +131,7 @@ static int read_decimal(const char *name, const json_t *object, const char *key,
     errno = 0;
     *out = text != NULL ? strtoull(text, &end, 10) : 0;
     if (text == NULL || *text < '0' || *text > '9' || *end != '\0' || errno != 0) {
-        return wrong(name, key, found, "a whole number below 2^64 as text", error);
+        return ics_trailer_wrong(name, key, found, "a whole number below 2^64 as text", error);
     }
     return ICESTREAM_OK;
 }
@@ -159,7 +145,7 @@ static int read_text(const char *name, const json_t *object, const char *key, ch
     if (text == NULL || strlen(text) >= size || json_string_length(found) != strlen(text)) {
         char expected[48];
         snprintf(expected, sizeof expected, "a text of at most %zu bytes", size - 1);
-        return wrong(name, key, found, expected, error);
+        return ics_trailer_wrong(name, key, found, expected, error);
     }
     memcpy(out, text, strlen(text) + 1);
     return ICESTREAM_OK;
@@ -174,7 +160,7 @@ static int read_edges(const char *name, const json_t *found, ics_table_axis *axi
     }
     snprintf(expected, sizeof expected, "a list of %" PRIu32 " numbers", axis->bins + 1);
     if (json_array_size(found) != (size_t)axis->bins + 1) {
-        return wrong(name, "edges", found, expected, error);
+        return ics_trailer_wrong(name, "edges", found, expected, error);
     }
     axis->edges = calloc((size_t)axis->bins + 1, sizeof *axis->edges);
     if (axis->edges == NULL) {
@@ -182,7 +168,7 @@ static int read_edges(const char *name, const json_t *found, ics_table_axis *axi
     }
     for (size_t i = 0; i <= axis->bins; ++i) {
         if (!json_is_number(json_array_get(found, i))) {
-            return wrong(name, "edges", json_array_get(found, i), expected, error);
+            return ics_trailer_wrong(name, "edges", json_array_get(found, i), expected, error);
         }
         axis->edges[i] = json_number_value(json_array_get(found, i));
     }
@@ -213,8 +199,8 @@ static int read_digest(const char *name, const json_t *object, const char *key,
     const size_t length = strlen(out);
     if (length != 0 &&
         (length != ICS_DIGEST_TEXT - 1 || strspn(out, "0123456789abcdef") != ICS_DIGEST_TEXT - 1)) {
-        return wrong(name, key, json_object_get(object, key), "64 hexadecimal digits or nothing",
-                     error);
+        return ics_trailer_wrong(name, key, json_object_get(object, key),
+                                 "64 hexadecimal digits or nothing", error);
     }
     return ICESTREAM_OK;
 }
@@ -230,36 +216,35 @@ static int read_geometry(const char *name, const json_t *metadata, ics_table_geo
             return ICESTREAM_OK;
         }
     }
-    return wrong(name, "geometry", found, "custom, spherical or cylindrical", error);
-}
-
-static int read_source(const char *name, const json_t *source, ics_table_facts *facts,
-                       icestream_error *error)
-{
-    static const int64_t any[2] = {INT32_MIN, INT32_MAX};
-    int64_t type = 0;
-    ICS_TRY(read_number(name, source, "z", &facts->z, error));
-    ICS_TRY(read_number(name, source, "zenith", &facts->zenith, error));
-    ICS_TRY(read_number(name, source, "azimuth", &facts->azimuth, error));
-    ICS_TRY(read_number(name, source, "energy", &facts->energy, error));
-    ICS_TRY(read_whole(name, source, "type", any, &type, error));
-    facts->type = (int32_t)type;
-    return ICESTREAM_OK;
+    return ics_trailer_wrong(name, "geometry", found, "custom, spherical or cylindrical", error);
 }
 
 static int read_facts(const char *name, const json_t *metadata, ics_table_facts *facts,
                       icestream_error *error)
 {
-    static const int64_t bits[2] = {0, INT32_MAX};
-    int64_t efficiency = 0;
+    static const int64_t any[2] = {INT32_MIN, INT32_MAX}, bits[2] = {0, INT32_MAX};
     const json_t *digests = json_object_get(metadata, "digests");
+    const json_t *source = json_object_get(metadata, "source");
+    const struct {
+        const json_t *object;
+        const char *key;
+        double *to;
+    } numbers[] = {{metadata, "step_length", &facts->step_length},
+                   {metadata, "area", &facts->area},
+                   {metadata, "n_group", &facts->n_group},
+                   {metadata, "n_phase", &facts->n_phase},
+                   {source, "z", &facts->z},
+                   {source, "zenith", &facts->zenith},
+                   {source, "azimuth", &facts->azimuth},
+                   {source, "energy", &facts->energy}};
+    int64_t type = 0, efficiency = 0;
     ICS_TRY(read_geometry(name, metadata, &facts->geometry, error));
-    ICS_TRY(read_number(name, metadata, "step_length", &facts->step_length, error));
-    ICS_TRY(read_number(name, metadata, "area", &facts->area, error));
-    ICS_TRY(read_number(name, metadata, "n_group", &facts->n_group, error));
-    ICS_TRY(read_number(name, metadata, "n_phase", &facts->n_phase, error));
-    ICS_TRY(read_source(name, json_object_get(metadata, "source"), facts, error));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        ICS_TRY(read_number(name, numbers[i].object, numbers[i].key, numbers[i].to, error));
+    }
+    ICS_TRY(read_whole(name, source, "type", any, &type, error));
     ICS_TRY(read_whole(name, metadata, "efficiency", bits, &efficiency, error));
+    facts->type = (int32_t)type;
     facts->efficiency = (int32_t)efficiency;
     if (!(facts->step_length > 0.0) || !(facts->area > 0.0)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
@@ -278,7 +263,7 @@ static int read_parts(const char *name, const json_t *metadata, ics_table *table
 {
     const json_t *parts = json_object_get(metadata, "parts");
     if (!json_is_array(parts)) {
-        return wrong(name, "parts", parts, "a list of digests", error);
+        return ics_trailer_wrong(name, "parts", parts, "a list of digests", error);
     }
     for (size_t i = 0; i < json_array_size(parts); ++i) {
         const char *digest = json_string_value(json_array_get(parts, i));
@@ -350,10 +335,10 @@ static int read_all(const char *name, const json_t *metadata, uint64_t rows, ics
     const json_t *squares = json_object_get(metadata, "has_squares");
     const size_t count = json_array_size(list);
     if (count < 1 || count > ICS_TABLE_AXES_MAX) {
-        return wrong(name, "axes", list, "a list of 1 to 8 axes", error);
+        return ics_trailer_wrong(name, "axes", list, "a list of 1 to 8 axes", error);
     }
     if (!json_is_boolean(squares)) {
-        return wrong(name, "has_squares", squares, "true or false", error);
+        return ics_trailer_wrong(name, "has_squares", squares, "true or false", error);
     }
     for (size_t i = 0; i < count; ++i) {
         ICS_TRY(read_axis(name, json_array_get(list, i), &axes[i], error));

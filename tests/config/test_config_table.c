@@ -1,6 +1,6 @@
 /* Promise: a key of a table that would have no effect is an error with its place, unless --set
  * switches off what the key of the run file belongs to. To join: a new key of `table` is a row of
- * `useless`, and of `useful` with what it needs. */
+ * `useless`, or of tests/cli/bad_inputs_tables.py, and of `useful` with what it needs. */
 #include "pipeline/config/table.h"
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
@@ -8,9 +8,6 @@
 static const struct {
     const char *text, *expected;
 } useless[] = {
-    {"table: {axes: [{name: r, from: 0, to: 9, bins: 9}]}",
-     "r.yaml:1:15: error: table.axes: is for stages.tabulate: spherical or cylindrical, and it is "
-     "none"},
     {"table: {azimuth: full, step: 2, absorption_lengths: 9}",
      "r.yaml:1:18: error: table.azimuth: is for stages.tabulate: spherical or cylindrical, and it "
      "is none\n"
@@ -36,23 +33,12 @@ static const struct {
      "r.yaml:2:58: error: table.time: is for table.source: fixed, and the source is auto"},
     {"stages: {tabulate: cylindrical}\ntable: {source: step, direction: [0, 0, 0]}",
      "r.yaml:2:34: error: table.direction: is for table.source: fixed, and the source is step"},
-    {"stages: {tabulate: spherical}\n"
-     "table: {azimuth: full, axes: [{name: r, from: 0, to: 9, bins: 9}]}",
-     "r.yaml:2:18: error: table.azimuth: found full, and table.axes has no azimuth"},
-    {"stages: {tabulate: spherical}\n"
-     "table: {outside: end, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}",
-     "r.yaml:2:18: error: table.outside: found end, and table.axes has no axis at which a photon "
-     "could end: neither a distance nor the delay"},
     {"table: {checkpoint: off}",
      "r.yaml:1:21: error: table.checkpoint: is for stages.tabulate: spherical or cylindrical, and "
      "it is none"},
     {"table: {acceptance: detector}",
      "r.yaml:1:21: error: table.acceptance: is for stages.tabulate: spherical or cylindrical, and "
      "it is none"},
-    {"stages: {tabulate: spherical}\n"
-     "table: {acceptance: detector, axes: [{name: impact, from: -1, to: 1, bins: 9}]}",
-     "r.yaml:2:21: error: table.acceptance: found detector, and table.axes has the axis impact, "
-     "which keeps the direction; expected none, or a table without this axis"},
     /* A refused value causes no further error. */
     {"stages: {tabulate: sphere}\ntable: {step: 2}",
      "r.yaml:1:20: error: stages.tabulate: found 'sphere', expected one of none, spherical, "

@@ -1,6 +1,6 @@
 /* Promise: the metadata of a hit file keep a photon account that closes, the maths and the origin,
  * and --resume accepts a file only if its origin is the same and its bytes are whole. To join: a
- * new part of the origin is one more of the `others` in both tests that have them. */
+ * new part of the origin is one more row of `others`. */
 #include "tests/files/hit_files.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
@@ -57,25 +57,38 @@ START_TEST(maths_are_named_in_the_metadata)
 }
 END_TEST
 
-START_TEST(settings_are_the_origin_without_the_input)
+/* Other origins: the last two differ in the input alone. */
+static const ics_metadata_origin others[] = {
+    {.seed = 1, .configuration = "c0", .ice = "1ce", .detector = "de", .input = "1b"},
+    {.seed = UINT64_MAX, .configuration = "c1", .ice = "1ce", .detector = "de", .input = "1b"},
+    {.seed = UINT64_MAX, .configuration = "c0", .ice = "other", .detector = "de", .input = "1b"},
+    {.seed = UINT64_MAX, .configuration = "c0", .ice = "1ce", .input = "1b"},
+    {.seed = UINT64_MAX, .configuration = "c0", .ice = "1ce", .detector = "de", .input = "other"},
+    {.seed = UINT64_MAX, .configuration = "c0", .ice = "1ce", .detector = "de"}};
+
+/* Whether --resume accepts the file. */
+static bool matches(const char *path, const json_t *expected, bool thorough)
 {
-    json_t *same = make_metadata(&origin, NULL);
-    ics_metadata_origin others[6] = {origin, origin, origin, origin, origin, origin};
-    others[0].seed = 1;
-    others[1].configuration = "c1";
-    others[2].ice = "other";
-    others[3].detector = NULL;
-    others[4].input = "other";
-    others[5].input = NULL;
-    for (int i = 0; i < 6; ++i) {
-        json_t *other = make_metadata(&others[i], NULL);
-        ck_assert_msg(ics_metadata_same_settings(same, other) == (i > 3), "case %d", i);
-        ck_assert_msg(ics_metadata_same_settings(other, same) == (i > 3), "case %d", i);
-        json_decref(other);
-    }
+    ics_hit_verdict verdict;
+    icestream_error why, error;
+    ck_assert_int_eq(ics_hit_check_judge(path, expected, thorough, &verdict, &why, &error), 0);
+    return verdict == ICS_HITS_MATCH;
+}
+
+START_TEST(another_origin_is_noticed)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    json_t *same = make_metadata(&origin, NULL), *other = make_metadata(&others[_i], NULL);
+    write_three(scratch_path(&place, "a.hits.npy", path));
+    ck_assert(!matches(path, other, true));
+    ck_assert(ics_metadata_same_settings(same, other) == (_i > 3));
+    ck_assert(ics_metadata_same_settings(other, same) == (_i > 3));
     ck_assert(!ics_metadata_same_settings(NULL, same));
     ck_assert(!ics_metadata_same_settings(NULL, NULL));
+    json_decref(other);
     json_decref(same);
+    scratch_remove(&place);
 }
 END_TEST
 
@@ -83,42 +96,18 @@ START_TEST(matching_files_are_recognised)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    icestream_error error;
-    bool matches;
-    write_three(scratch_path(&place, "a.hits.npy", path));
-    json_t *same = make_metadata(&origin, NULL);
-    for (int thorough = 0; thorough < 2; ++thorough) {
-        ck_assert_int_eq(ics_hit_file_matches(path, same, thorough, &matches, &error), 0);
-        ck_assert(matches);
-    }
-    ics_metadata_origin others[6] = {origin, origin, origin, origin, origin, origin};
-    others[0].seed = 1;
-    others[1].configuration = "c1";
-    others[2].ice = "other";
-    others[3].detector = "other";
-    others[4].input = "other";
-    others[5].input = NULL;
-    for (int i = 0; i < 6; ++i) {
-        json_t *other = make_metadata(&others[i], NULL);
-        ck_assert_int_eq(ics_hit_file_matches(path, other, true, &matches, &error), 0);
-        ck_assert_msg(!matches, "case %d", i);
-        json_decref(other);
-    }
-    /* Only the thorough check finds a flipped bit in the rows. */
     size_t size;
+    json_t *same = make_metadata(&origin, NULL);
+    write_three(scratch_path(&place, "a.hits.npy", path));
+    ck_assert(matches(path, same, false) && matches(path, same, true));
+    /* Only the thorough check finds a flipped bit in the rows. */
     unsigned char *bytes = scratch_read(path, &size);
     bytes[HEADER + 62] ^= 1;
     scratch_write(path, bytes, size);
-    ck_assert_int_eq(ics_hit_file_matches(path, same, false, &matches, &error), 0);
-    ck_assert(matches);
-    ck_assert_int_eq(ics_hit_file_matches(path, same, true, &matches, &error), 0);
-    ck_assert(!matches);
+    ck_assert(matches(path, same, false) && !matches(path, same, true));
     scratch_write(path, bytes, size - 1);
-    ck_assert_int_eq(ics_hit_file_matches(path, same, false, &matches, &error), 0);
-    ck_assert(!matches);
-    ck_assert_int_eq(
-        ics_hit_file_matches(scratch_path(&place, "none", path), same, false, &matches, &error), 0);
-    ck_assert(!matches);
+    ck_assert(!matches(path, same, false));
+    ck_assert(!matches(scratch_path(&place, "none", path), same, false));
     free(bytes);
     json_decref(same);
     scratch_remove(&place);
@@ -130,7 +119,7 @@ ICS_TEST_MAIN("hit_metadata")
     TCase *metadata = tcase_create("metadata");
     tcase_add_test(metadata, account_must_close);
     tcase_add_test(metadata, maths_are_named_in_the_metadata);
-    tcase_add_test(metadata, settings_are_the_origin_without_the_input);
+    tcase_add_loop_test(metadata, another_origin_is_noticed, 0, COUNT(others));
     tcase_add_test(metadata, matching_files_are_recognised);
     suite_add_tcase(suite, metadata);
 }

@@ -12,7 +12,7 @@ static const void *member(const ics_schema_field *field, const void *target)
     return (const char *)target + field->offset;
 }
 
-void ics_schema_print_number(double value, FILE *out)
+static void print_double(double value, FILE *out)
 {
     char digits[ICS_NUMBER_DIGITS];
     fputs(ics_number_print(value, digits), out);
@@ -119,7 +119,7 @@ static void print_number(const ics_schema_field *field, const void *target, FILE
     if (field->word != NULL && value == field->word_value) {
         fputs(field->word, out);
     } else {
-        ics_schema_print_number(value, out);
+        print_double(value, out);
     }
 }
 
@@ -128,7 +128,7 @@ void ics_schema_print_numbers(const double *values, size_t count, FILE *out)
     fputc('[', out);
     for (size_t i = 0; i < count; ++i) {
         fputs(i ? ", " : "", out);
-        ics_schema_print_number(values[i], out);
+        print_double(values[i], out);
     }
     fputc(']', out);
 }
@@ -318,23 +318,6 @@ void ics_schema_print(const ics_schema_field *fields, size_t count, const void *
         ics_schema_print_field(&fields[i], target, out);
         fputc('\n', out);
         previous = fields[i].path;
-    }
-}
-
-void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out)
-{
-    fputs("| key | value | unit | default | meaning |\n| --- | --- | --- | --- | --- |\n", out);
-    for (size_t i = 0; i < count; ++i) {
-        char expected[512];
-        const ics_schema_field *field = &fields[i];
-        const char *value = !field->growing
-                                ? ics_schema_value_expected(field, expected, sizeof expected)
-                            : field->type == ICS_SCHEMA_VARIANT ? "a name, or {source: path}"
-                                                                : "a name";
-        fprintf(out, "| `%s` | %s | %s | %s%s%s | %s |\n", field->path, value,
-                field->unit != NULL ? field->unit : "", field->fallback != NULL ? "`" : "",
-                field->fallback != NULL ? field->fallback : "", field->fallback != NULL ? "`" : "",
-                field->help);
     }
 }
 

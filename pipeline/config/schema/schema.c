@@ -1,6 +1,7 @@
 /* Reading a structure by its schema: keys, sections, groups, and errors about keys. */
 #include "pipeline/config/schema/schema.h"
 
+#include "base/destroys.h"
 #include "base/replaced.h"
 #include "pipeline/config/schema/kinds.def"
 #include "pipeline/config/schema/nearest.h"
@@ -107,20 +108,14 @@ static const char *nearest_key(const reader *read, const char *section, const ch
                              strncmp(path, typed, dot - typed) == 0;
         ics_nearest tried = {0};
         ics_nearest_try(&tried, dot != NULL ? dot + 1 : typed, last != NULL ? last + 1 : path);
-        if (tried.word == NULL || (!is_here && tried.distance > 1)) {
-            continue;
+        if (tried.word != NULL && (is_here || tried.distance <= 1) &&
+            (found == NULL || tried.distance < best.distance)) {
+            best = tried;
+            found = &read->fields[i];
         }
-        if (best.word != NULL && tried.distance >= best.distance) {
-            continue;
-        }
-        best = tried;
-        found = &read->fields[i];
     }
-    if (found == NULL) {
-        return NULL;
-    }
-    snprintf(buffer, size, "%s", found->path);
-    return buffer;
+    snprintf(buffer, size, "%s", found != NULL ? found->path : "");
+    return found != NULL ? buffer : NULL;
 }
 
 /* Lists the keys of a section: "seed, bounce_limit". */
@@ -220,17 +215,14 @@ static int read_source(const ics_schema_field *field, const ics_yaml_node *node,
         char *source;
     } custom = {NULL};
     const ics_schema_field source = FIELD(struct custom, "source", source, PATH REQUIRED);
-    int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
-    char *name = status == ICESTREAM_OK ? strdup(ICS_SCHEMA_FROM_SOURCE) : NULL;
-    if (status == ICESTREAM_OK && name == NULL) {
-        status = ics_yaml_no_memory(error, node);
+    const int status = ics_schema_read(node, &source, 1, &custom, NULL, error);
+    ICS_FREES char *path = custom.source, *name = strdup(ICS_SCHEMA_FROM_SOURCE);
+    ICS_TRY(status);
+    if (name == NULL) {
+        return ics_yaml_no_memory(error, node);
     }
-    if (status != ICESTREAM_OK) {
-        ics_schema_clear(&source, 1, &custom);
-        return status;
-    }
-    ics_schema_value_set_text(field, target, name);
-    ics_schema_value_set_source(field, target, custom.source);
+    ics_schema_value_set_text(field, target, ICS_HAND_OVER(name));
+    ics_schema_value_set_source(field, target, ICS_HAND_OVER(path));
     return ICESTREAM_OK;
 }
 
@@ -328,23 +320,18 @@ static void check_required(reader *read, const ics_yaml_node *mapping)
     }
 }
 
-static int start(reader *read, const ics_yaml_node *place)
-{
-    read->here = calloc(read->count + 1, sizeof(void *));
-    if (read->here != NULL) {
-        return ICESTREAM_OK;
-    }
-    return ics_yaml_no_memory(read->error, place);
-}
-
 int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields, size_t count,
                     void *target, const ics_yaml_node **given, icestream_error *error)
 {
-    reader read = {
-        .fields = fields, .count = count, .target = target, .given = given, .error = error};
-    int status = start(&read, mapping);
-    if (status != ICESTREAM_OK) {
-        return status;
+    ICS_FREES const ics_yaml_node **here = calloc(count + 1, sizeof(void *));
+    reader read = {.fields = fields,
+                   .count = count,
+                   .target = target,
+                   .given = given,
+                   .here = here,
+                   .error = error};
+    if (here == NULL) {
+        return ics_yaml_no_memory(error, mapping);
     }
     if (mapping->kind == ICS_YAML_MAPPING) {
         read_mapping(&read, mapping, "");
@@ -356,20 +343,23 @@ int ics_schema_read(const ics_yaml_node *mapping, const ics_schema_field *fields
         list_keys(&read, "", keys, sizeof keys);
         note(&read, ics_yaml_unexpected(error, mapping, NULL, "a mapping with keys of %s", keys));
     }
-    free(read.here);
     return read.status;
 }
 
 int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schema_field *fields,
                    size_t count, void *target, const ics_yaml_node **given, icestream_error *error)
 {
-    reader read = {
-        .fields = fields, .count = count, .target = target, .given = given, .error = error};
-    int status = start(&read, value);
-    if (status != ICESTREAM_OK) {
-        return status;
+    ICS_FREES const ics_yaml_node **here = calloc(count + 1, sizeof(void *));
+    reader read = {.fields = fields,
+                   .count = count,
+                   .target = target,
+                   .given = given,
+                   .here = here,
+                   .error = error};
+    if (here == NULL) {
+        return ics_yaml_no_memory(error, value);
     }
-    size_t field = ics_schema_find(path, fields, count);
+    const size_t field = ics_schema_find(path, fields, count);
     if (field < count) {
         read_field(&read, field, value);
     } else if (is_section(&read, path)) {
@@ -385,7 +375,6 @@ int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schem
         bool known = dot != NULL && is_section(&read, section);
         unknown_key(&read, value, known ? section : "", known ? dot + 1 : path);
     }
-    free(read.here);
     return read.status;
 }
 
@@ -396,15 +385,9 @@ int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *targ
         if (fields[i].fallback == NULL) {
             continue;
         }
-        ics_yaml *document = NULL;
-        int status = ics_yaml_read_value("default", fields[i].fallback, &document, error);
-        if (status == ICESTREAM_OK) {
-            status = read_value(&fields[i], ics_yaml_root(document), target, error);
-        }
-        ics_yaml_destroy(document);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_DESTROYS(ics_yaml_destroy) ics_yaml *document = NULL;
+        ICS_TRY(ics_yaml_read_value("default", fields[i].fallback, &document, error));
+        ICS_TRY(read_value(&fields[i], ics_yaml_root(document), target, error));
     }
     return ICESTREAM_OK;
 }

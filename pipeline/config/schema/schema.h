@@ -171,11 +171,8 @@ char *ics_schema_field_text(const ics_schema_field *field, const void *target);
 /* The name of a choice; NULL: the field has no choices, or fewer. */
 const char *ics_schema_choice(const ics_schema_field *field, size_t index);
 
-/* Writes the fields as the rows of a Markdown table: key, value, unit, default, meaning. */
-void ics_schema_document(const ics_schema_field *fields, size_t count, FILE *out);
-
-/* Writes the fields as a table of plain text with the same columns, one line per field; names of
- * registered choices are listed, too. Check ferror(out) afterwards. */
+/* Writes the fields as a table of plain text, one line per field: key, default, unit, value and
+ * meaning. Check ferror(out) afterwards. */
 void ics_schema_print_table(const ics_schema_field *fields, size_t count, FILE *out);
 
 /* Writes the fields as a JSON Schema (draft 7) with this title. ICESTREAM_E_MEMORY. Check
@@ -202,9 +199,8 @@ int ics_schema_unsigned(const ics_yaml_node *node, const char *what, uint64_t le
 int ics_schema_numbers(const ics_yaml_node *list, const char *what, double low, double high,
                        double *out, icestream_error *error);
 
-/* Write a number with the digits that read back exactly, numbers as a list, and a path in quotes
- * and absolute. */
-void ics_schema_print_number(double value, FILE *out);
+/* Write numbers as a list, with the digits that read back exactly, and a path in quotes and
+ * absolute. */
 void ics_schema_print_numbers(const double *values, size_t count, FILE *out);
 void ics_schema_print_path(const char *path, FILE *out);
 

@@ -13,39 +13,18 @@ static void *member(const ics_schema_field *field, void *target)
     return (char *)target + field->offset;
 }
 
+/* Numbers have their lowest byte first (files/format/layout.c), so the first bytes of a wide number
+ * are a narrow one. */
 void ics_schema_value_set_unsigned(const ics_schema_field *field, void *target, uint64_t value)
 {
-    uint8_t byte = (uint8_t)value;
-    uint16_t half = (uint16_t)value;
-    uint32_t word = (uint32_t)value;
-    const void *from = field->size == 1   ? (const void *)&byte
-                       : field->size == 2 ? (const void *)&half
-                       : field->size == 4 ? (const void *)&word
-                                          : (const void *)&value;
-    memcpy(member(field, target), from, field->size);
+    memcpy(member(field, target), &value, field->size);
 }
 
 uint64_t ics_schema_value_unsigned(const ics_schema_field *field, const void *target)
 {
-    const char *from = (const char *)target + field->offset;
-    uint8_t byte = 0;
-    uint16_t half = 0;
-    uint32_t word = 0;
     uint64_t value = 0;
-    switch (field->size) {
-    case 1:
-        memcpy(&byte, from, 1);
-        return byte;
-    case 2:
-        memcpy(&half, from, 2);
-        return half;
-    case 4:
-        memcpy(&word, from, 4);
-        return word;
-    default:
-        memcpy(&value, from, 8);
-        return value;
-    }
+    memcpy(&value, (const char *)target + field->offset, field->size);
+    return value;
 }
 
 void ics_schema_value_set_text(const ics_schema_field *field, void *target, char *text)

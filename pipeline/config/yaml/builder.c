@@ -102,25 +102,19 @@ int ics_yaml_builder_node(ics_yaml_builder *build, yaml_mark_t mark, ics_yaml_ki
     node->nodes = 1;
     node->height = kind == ICS_YAML_SCALAR ? 0 : 1;
     *out = node;
-    int status = count_nodes(build, node, 1);
-    if (status == ICESTREAM_OK && tag != NULL) {
-        status = ics_yaml_error(build->error, node, "tags are not supported, found '%.60s'",
-                                (const char *)tag);
+    ICS_TRY(count_nodes(build, node, 1));
+    if (tag != NULL) {
+        return ics_yaml_error(build->error, node, "tags are not supported, found '%.60s'",
+                              (const char *)tag);
     }
-    if (status == ICESTREAM_OK && name != NULL) {
-        status = add_anchor(build, node, (const char *)name);
-    }
-    return status;
+    return name != NULL ? add_anchor(build, node, (const char *)name) : ICESTREAM_OK;
 }
 
 static int add_scalar(ics_yaml_builder *build, const yaml_event_t *event)
 {
     ics_yaml_node *node = NULL;
-    int status = ics_yaml_builder_node(build, event->start_mark, ICS_YAML_SCALAR,
-                                       event->data.scalar.anchor, event->data.scalar.tag, &node);
-    if (status != ICESTREAM_OK || node == NULL) {
-        return status;
-    }
+    ICS_TRY(ics_yaml_builder_node(build, event->start_mark, ICS_YAML_SCALAR,
+                                  event->data.scalar.anchor, event->data.scalar.tag, &node));
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (memchr(text, 0, length) != NULL) {
@@ -135,21 +129,14 @@ static int open_collection(ics_yaml_builder *build, yaml_mark_t mark, ics_yaml_k
                            const yaml_char_t *name, const yaml_char_t *tag)
 {
     ics_yaml_node *node = NULL;
-    int status = ics_yaml_builder_node(build, mark, kind, name, tag, &node);
-    if (status != ICESTREAM_OK || node == NULL) {
-        return status;
-    }
+    ICS_TRY(ics_yaml_builder_node(build, mark, kind, name, tag, &node));
     if (build->depth == ICS_YAML_DEPTH_MAX) {
-        status =
-            ics_yaml_error(build->error, node, "nested deeper than %d levels", ICS_YAML_DEPTH_MAX);
+        return ics_yaml_error(build->error, node, "nested deeper than %d levels",
+                              ICS_YAML_DEPTH_MAX);
     }
-    if (status == ICESTREAM_OK) {
-        status = attach(build, node);
-    }
-    if (status == ICESTREAM_OK) {
-        build->frames[build->depth++] = (ics_yaml_frame){.node = node};
-    }
-    return status;
+    ICS_TRY(attach(build, node));
+    build->frames[build->depth++] = (ics_yaml_frame){.node = node};
+    return ICESTREAM_OK;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -166,7 +153,7 @@ static int mark_duplicates(ics_yaml_builder *build, ics_yaml_entry *entries, siz
     if (count < 2) {
         return ICESTREAM_OK;
     }
-    ics_yaml_entry **sorted = malloc(count * sizeof(ics_yaml_entry *));
+    ICS_FREES ics_yaml_entry **sorted = malloc(count * sizeof(ics_yaml_entry *));
     if (sorted == NULL) {
         return ics_yaml_builder_no_memory(build);
     }
@@ -182,51 +169,56 @@ static int mark_duplicates(ics_yaml_builder *build, ics_yaml_entry *entries, siz
             first = sorted[i];
         }
     }
-    free(sorted);
     return ICESTREAM_OK;
+}
+
+static int fill_list(ics_yaml_builder *build, const ics_yaml_frame *top, size_t count)
+{
+    const ics_yaml_node **items =
+        ics_yaml_document_memory(build->document, count * sizeof(void *) + 1);
+    if (items == NULL) {
+        return ics_yaml_builder_no_memory(build);
+    }
+    if (count > 0) {
+        memcpy(items, top->children, count * sizeof(void *));
+    }
+    top->node->items = items;
+    top->node->count = count;
+    return ICESTREAM_OK;
+}
+
+static int fill_mapping(ics_yaml_builder *build, const ics_yaml_frame *top, size_t count)
+{
+    ics_yaml_entry *entries =
+        ics_yaml_document_memory(build->document, count * sizeof *entries + 1);
+    if (entries == NULL) {
+        return ics_yaml_builder_no_memory(build);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        entries[i] =
+            (ics_yaml_entry){.key = top->children[2 * i], .value = top->children[2 * i + 1]};
+    }
+    top->node->entries = entries;
+    top->node->count = count;
+    return mark_duplicates(build, entries, count);
 }
 
 static int close_collection(ics_yaml_builder *build)
 {
-    ics_yaml_frame *top = &build->frames[--build->depth];
-    ics_yaml_node *node = top->node;
-    size_t count = top->children != NULL ? top->count : 0;
+    const ics_yaml_frame top = build->frames[--build->depth];
+    ICS_FREES const ics_yaml_node **children = top.children;
+    const size_t count = children != NULL ? top.count : 0;
     for (size_t i = 0; i < count; ++i) {
-        node->nodes += top->children[i]->nodes;
-        if (top->children[i]->height + 1 > node->height) {
-            node->height = top->children[i]->height + 1;
-        }
+        const uint32_t height = children[i]->height + 1;
+        top.node->nodes += children[i]->nodes;
+        top.node->height = height > top.node->height ? height : top.node->height;
     }
-    int status = ICESTREAM_OK;
-    if (node->kind == ICS_YAML_LIST) {
-        const ics_yaml_node **items =
-            ics_yaml_document_memory(build->document, count * sizeof(void *) + 1);
-        if (items != NULL && count) {
-            memcpy(items, top->children, count * sizeof(void *));
-        }
-        node->items = items;
-        node->count = count;
-        status = items != NULL ? ICESTREAM_OK : ics_yaml_builder_no_memory(build);
-    } else {
-        ics_yaml_entry *entries =
-            ics_yaml_document_memory(build->document, count / 2 * sizeof *entries + 1);
-        node->entries = entries;
-        node->count = count / 2;
-        for (size_t i = 0; entries != NULL && i < node->count; ++i) {
-            entries[i] =
-                (ics_yaml_entry){.key = top->children[2 * i], .value = top->children[2 * i + 1]};
-        }
-        status = entries != NULL ? mark_duplicates(build, entries, node->count)
-                                 : ics_yaml_builder_no_memory(build);
-    }
-    free(top->children);
-    top->children = NULL;
+    ICS_TRY(top.node->kind == ICS_YAML_LIST ? fill_list(build, &top, count)
+                                            : fill_mapping(build, &top, count / 2));
     for (size_t i = 0; i < build->anchor_count; ++i) {
-        if (build->anchors[i].node == node) {
-            build->anchors[i].complete = true;
-        }
+        build->anchors[i].complete |= build->anchors[i].node == top.node;
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Adds a copy of the anchor's node with the place of the alias. Both nodes share their items. */
@@ -245,10 +237,7 @@ static int add_alias(ics_yaml_builder *build, const yaml_event_t *event)
         return ics_yaml_error(build->error, &place, "nested deeper than %d levels",
                               ICS_YAML_DEPTH_MAX);
     }
-    int status = count_nodes(build, &place, target->node->nodes);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(count_nodes(build, &place, target->node->nodes));
     ics_yaml_node *node = ics_yaml_document_memory(build->document, sizeof *node);
     if (node == NULL) {
         return ics_yaml_builder_no_memory(build);

@@ -1,24 +1,8 @@
 /* Writing texts and nodes as YAML in flow style. */
+#include "base/visible_text.h"
 #include "pipeline/config/yaml/yaml.h"
 
 #include <string.h>
-
-/* Reads one character of UTF-8 and returns its length (bytes). A byte that begins no character
- * gives U+FFFD and the length 1. */
-static size_t decode(const unsigned char *s, uint32_t *out)
-{
-    size_t bytes = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc0 ? 2 : 0;
-    uint32_t value = bytes == 1 ? *s : bytes == 0 ? 0 : *s & (0xffU >> (bytes + 1));
-    for (size_t i = 1; i < bytes; ++i) {
-        if ((s[i] & 0xc0) != 0x80) {
-            bytes = 0;
-        } else {
-            value = value << 6 | (s[i] & 0x3fU);
-        }
-    }
-    *out = bytes ? value : 0xfffd;
-    return bytes ? bytes : 1;
-}
 
 /* Whether YAML allows a character without an escape (YAML 1.1, 5.1); line breaks get one. */
 static bool is_printable(uint32_t c)
@@ -30,20 +14,18 @@ static bool is_printable(uint32_t c)
 void ics_yaml_print_text(const char *text, FILE *out)
 {
     fputc('"', out);
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
+    for (size_t bytes; *text != '\0'; text += bytes > 0 ? bytes : 1) {
         uint32_t c = 0;
-        size_t bytes = decode(s, &c);
-        if (c == '"' || c == '\\') {
-            fprintf(out, "\\%c", (char)c);
-        } else if (!is_printable(c)) {
-            fprintf(out, "\\u%04X", (unsigned)c);
-        } else if (c == 0xfffd) {
+        bytes = ics_visible_decode(text, &c);
+        if (bytes == 0) {
             fputs("\\uFFFD", out);
+        } else if (c == '"' || c == '\\') {
+            fprintf(out, "\\%c", (char)c);
+        } else if (!is_printable(c) || c == 0xfffd) {
+            fprintf(out, "\\u%04X", (unsigned)c);
         } else {
-            fwrite(s, 1, bytes, out);
+            fwrite(text, 1, bytes, out);
         }
-        s += bytes;
     }
     fputc('"', out);
 }

@@ -2,6 +2,7 @@
 #include "pipeline/config/yaml/yaml.h"
 
 #include "base/file_kind.h"
+#include "base/visible_text.h"
 #include "pipeline/config/yaml/builder.h"
 
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static int parse(ics_yaml_builder *build)
 static int build_document(ics_yaml *document, const char *text, size_t length, bool has_lines,
                           icestream_error *error)
 {
-    ics_yaml_builder *build = calloc(1, sizeof *build);
+    ICS_FREES ics_yaml_builder *build = calloc(1, sizeof *build);
     if (build == NULL) {
         return ics_yaml_document_no_memory(error, document->source.name);
     }
@@ -145,65 +146,40 @@ static int build_document(ics_yaml *document, const char *text, size_t length, b
     build->has_lines = has_lines;
     build->text = text;
     build->length = length;
-    int status = parse(build);
-    if (status == ICESTREAM_OK && document->root == NULL) {
+    ICS_TRY(parse(build));
+    if (document->root == NULL) {
         ics_yaml_node *node = NULL;
-        status =
-            ics_yaml_builder_node(build, (yaml_mark_t){0}, ICS_YAML_MAPPING, NULL, NULL, &node);
+        ICS_TRY(
+            ics_yaml_builder_node(build, (yaml_mark_t){0}, ICS_YAML_MAPPING, NULL, NULL, &node));
         document->root = node;
     }
-    free(build);
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_yaml_read_text(const char *name, const char *text, size_t length, ics_yaml **out,
                        icestream_error *error)
 {
+    ICS_DESTROYS(ics_yaml_destroy) ics_yaml *document = NULL;
     *out = NULL;
     if (length > ICS_YAML_BYTES_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: the file has %zu bytes, expected at most %zu", name,
                              length, ICS_YAML_BYTES_MAX);
     }
-    ics_yaml *document = NULL;
-    int status = ics_yaml_document_create(name, true, &document, error);
-    if (status == ICESTREAM_OK) {
-        status = build_document(document, text, length, true, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_yaml_destroy(document);
-        return status;
-    }
-    *out = document;
+    ICS_TRY(ics_yaml_document_create(name, true, &document, error));
+    ICS_TRY(build_document(document, text, length, true, error));
+    *out = ICS_HAND_OVER(document);
     return ICESTREAM_OK;
 }
 
 /* Checks a literal value, which libyaml does not see. */
 static bool is_utf8(const char *text)
 {
-    const unsigned char *s = (const unsigned char *)text;
-    while (*s) {
-        int more = *s < 0x80                 ? 0
-                   : *s >= 0xc2 && *s < 0xe0 ? 1
-                   : *s >= 0xe0 && *s < 0xf0 ? 2
-                   : *s >= 0xf0 && *s < 0xf5 ? 3
-                                             : -1;
-        if (more < 0) {
-            return false;
-        }
-        /* The range of the second byte excludes overlong forms, surrogates and characters beyond
-         * U+10FFFF. */
-        unsigned char least = *s == 0xe0 ? 0xa0 : *s == 0xf0 ? 0x90 : 0x80;
-        unsigned char most = *s == 0xed ? 0x9f : *s == 0xf4 ? 0x8f : 0xbf;
-        for (++s; more > 0; --more, ++s) {
-            if (*s < least || *s > most) {
-                return false;
-            }
-            least = 0x80;
-            most = 0xbf;
-        }
+    size_t length = 1;
+    for (uint32_t code; length > 0 && *text != '\0'; text += length) {
+        length = ics_visible_decode(text, &code);
     }
-    return true;
+    return length > 0;
 }
 
 static int build_literal(ics_yaml *document, const char *text, icestream_error *error)
@@ -224,19 +200,12 @@ static int build_literal(ics_yaml *document, const char *text, icestream_error *
 
 int ics_yaml_read_value(const char *name, const char *text, ics_yaml **out, icestream_error *error)
 {
+    ICS_DESTROYS(ics_yaml_destroy) ics_yaml *document = NULL;
+    const bool is_yaml = *text && strchr("[{\"'", *text) != NULL;
     *out = NULL;
-    ics_yaml *document = NULL;
-    int status = ics_yaml_document_create(name, false, &document, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    bool is_yaml = *text && strchr("[{\"'", *text) != NULL;
-    status = is_yaml ? build_document(document, text, strlen(text), false, error)
-                     : build_literal(document, text, error);
-    if (status != ICESTREAM_OK) {
-        ics_yaml_destroy(document);
-        return status;
-    }
-    *out = document;
+    ICS_TRY(ics_yaml_document_create(name, false, &document, error));
+    ICS_TRY(is_yaml ? build_document(document, text, strlen(text), false, error)
+                    : build_literal(document, text, error));
+    *out = ICS_HAND_OVER(document);
     return ICESTREAM_OK;
 }

@@ -9,6 +9,7 @@
 #ifndef ICS_CONFIG_YAML_YAML_H
 #define ICS_CONFIG_YAML_YAML_H
 
+#include "base/destroys.h"
 #include "base/error.h"
 
 #define ICS_YAML_DEPTH_MAX   32      /* collections inside each other */
@@ -67,6 +68,7 @@ int ics_yaml_read_value(const char *name, const char *text, ics_yaml **out, ices
 
 /* Accepts NULL. All nodes become invalid. */
 void ics_yaml_destroy(ics_yaml *document);
+ICS_CAN_DESTROY(ics_yaml, ics_yaml_destroy)
 
 /* The outermost node, never NULL. It belongs to the document. */
 const ics_yaml_node *ics_yaml_root(const ics_yaml *document);

@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-/* A number of any type in a file: a floating-point number, or an integer as sign and magnitude. */
+/* A number of any type in a file. The long double of all our processors has at least the 64 bits of
+ * the widest integer. */
 typedef struct number {
-    bool real, negative;
-    double value;
-    uint64_t magnitude;
+    bool real; /* it was a floating-point number */
+    long double value;
 } number;
 
 static const ics_npy_field *find_field(const ics_npy_field *fields, size_t count, const char *name)
@@ -98,26 +98,24 @@ static double half_value(uint16_t bits)
 
 static number load(ics_layout_number_type type, const unsigned char *bytes)
 {
-    number result = {.real = type.kind == 'f'};
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, type.bytes);
     if (type.kind == 'f' && type.bytes == 8) {
-        memcpy(&result.value, bytes, 8);
-    } else if (type.kind == 'f' && type.bytes == 4) {
-        float value;
-        memcpy(&value, bytes, 4);
-        result.value = value;
-    } else if (type.kind == 'f') {
-        uint16_t value;
-        memcpy(&value, bytes, 2);
-        result.value = half_value(value);
-    } else {
-        memcpy(&result.magnitude, bytes, type.bytes);
-        unsigned unused = 64 - 8u * type.bytes; /* bits above those of the integer */
-        if (type.kind == 'i' && result.magnitude << unused >> 63) {
-            result.negative = true;
-            result.magnitude = (~result.magnitude + 1) << unused >> unused;
-        }
+        double value;
+        memcpy(&value, bytes, sizeof value);
+        return (number){true, value};
     }
-    return result;
+    if (type.kind == 'f' && type.bytes == 4) {
+        float value;
+        memcpy(&value, bytes, sizeof value);
+        return (number){true, (double)value};
+    }
+    if (type.kind == 'f') {
+        return (number){true, half_value((uint16_t)bits)};
+    }
+    const unsigned unused = 64 - 8u * type.bytes; /* bits above those of the integer */
+    return type.kind == 'i' ? (number){false, (int64_t)(bits << unused) >> unused}
+                            : (number){false, bits};
 }
 
 /* Whether a floating-point number of this type has lost whole numbers next to it: an identity that
@@ -125,7 +123,7 @@ static number load(ics_layout_number_type type, const unsigned char *bytes)
 static bool is_rounded(ics_layout_number_type type, number value)
 {
     const double exact = type.bytes == 8 ? 0x1p53 : type.bytes == 4 ? 0x1p24 : 0x1p11;
-    return value.real && fabs(value.value) >= exact;
+    return value.real && fabsl(value.value) >= exact;
 }
 
 static bool is_identity(const ics_layout_field *field)
@@ -135,39 +133,26 @@ static bool is_identity(const ics_layout_field *field)
 }
 
 /* Stores a number in a field. Returns false if it does not fit. */
-static bool store(ics_layout_number_type type, number value, unsigned char *bytes)
+static bool store(ics_layout_number_type type, number from, unsigned char *bytes)
 {
-    if (type.kind == 'f') {
-        double real = value.real ? value.value : (double)value.magnitude;
-        if (value.negative) {
-            real = -real;
-        }
-        if (type.bytes == 8) {
-            memcpy(bytes, &real, 8);
-            return true;
-        }
-        if (isfinite(real) && fabs(real) > (double)FLT_MAX) {
-            return false;
-        }
-        float single = (float)real;
-        memcpy(bytes, &single, 4);
+    const double real = (double)from.value;
+    if (type.kind == 'f' && type.bytes == 8) {
+        memcpy(bytes, &real, sizeof real);
         return true;
     }
-    if (value.real) {
-        double magnitude = fabs(value.value);
-        if (!(magnitude < 0x1p64) || trunc(magnitude) != magnitude) {
-            return false;
-        }
-        value.negative = value.value < 0;
-        value.magnitude = (uint64_t)magnitude;
+    if (type.kind == 'f') {
+        const bool fits = !isfinite(real) || fabs(real) <= (double)FLT_MAX;
+        const float single = fits ? (float)real : 0.0f;
+        memcpy(bytes, &single, sizeof single);
+        return fits;
     }
-    unsigned bits = 8u * type.bytes;
-    uint64_t largest = UINT64_MAX >> (64 - bits) >> (type.kind == 'i');
-    uint64_t smallest = type.kind == 'i' ? largest + 1 : 0; /* as a magnitude */
-    if (value.magnitude > (value.negative ? smallest : largest)) {
+    const bool is_signed = type.kind == 'i';
+    const long double end = ldexpl(1.0L, 8 * type.bytes - is_signed);
+    if (!(from.value >= (is_signed ? -end : 0.0L) && from.value < end) ||
+        truncl(from.value) != from.value) {
         return false;
     }
-    uint64_t stored = value.negative ? ~value.magnitude + 1 : value.magnitude;
+    const uint64_t stored = from.value < 0 ? (uint64_t)(int64_t)from.value : (uint64_t)from.value;
     memcpy(bytes, &stored, type.bytes);
     return true;
 }
@@ -176,11 +161,7 @@ static int misfit(const char *name, uint64_t row, const ics_layout_field *field,
                   icestream_error *error)
 {
     char text[40];
-    if (value.real) {
-        snprintf(text, sizeof text, "%.9g", value.value);
-    } else {
-        snprintf(text, sizeof text, "%s%" PRIu64, value.negative ? "-" : "", value.magnitude);
-    }
+    snprintf(text, sizeof text, value.real ? "%.9Lg" : "%.0Lf", value.value);
     return ics_error_set(error, ICESTREAM_E_INPUT,
                          "%s: row %" PRIu64 ", field %s: found %s, expected a value that fits a "
                          "%d-byte %s",
@@ -192,7 +173,7 @@ static int rounded(const char *name, uint64_t row, const ics_layout_field *field
                    ics_layout_number_type type, number value, icestream_error *error)
 {
     return ics_error_set(error, ICESTREAM_E_INPUT,
-                         "%s: row %" PRIu64 ", field %s: found %.17g in a float of %d bytes, "
+                         "%s: row %" PRIu64 ", field %s: found %.17Lg in a float of %d bytes, "
                          "which rounds whole numbers of this size; expected an integer type",
                          name, row, field->name, value.value, type.bytes);
 }

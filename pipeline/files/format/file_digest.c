@@ -24,11 +24,9 @@ struct ics_file_digest {
     icestream_error error; /* the result */
     char text[ICS_DIGEST_TEXT];
     pthread_t thread;
-    bool has_thread;
+    bool has_thread; /* which was not joined yet */
     atomic_bool is_unwanted;
-    pthread_mutex_t lock; /* of is_done */
-    pthread_cond_t ended;
-    bool is_done; /* result, text and sums are known */
+    bool is_done; /* result, text and sums are known; only when there is no thread */
 };
 
 bool ics_file_digest_is_unchanged(int descriptor, const struct stat *before)
@@ -104,12 +102,7 @@ static int compute(ics_file_digest *digest, const atomic_bool *cancel)
 
 static void *run(void *user)
 {
-    ics_file_digest *digest = user;
-    compute(digest, NULL);
-    pthread_mutex_lock(&digest->lock);
-    digest->is_done = true;
-    pthread_cond_broadcast(&digest->ended);
-    pthread_mutex_unlock(&digest->lock);
+    compute(user, NULL);
     return NULL;
 }
 
@@ -129,23 +122,19 @@ static bool start_quietly(ics_file_digest *digest)
 int ics_file_digest_begin(const ics_file_digest_order *order, ics_file_digest **out,
                           icestream_error *error)
 {
-    ics_file_digest *digest = *out = calloc(1, sizeof *digest);
-    if (digest == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
-                             order->name);
+    ICS_DESTROYS(ics_file_digest_destroy) ics_file_digest *digest = calloc(1, sizeof *digest);
+    *out = NULL;
+    if (digest != NULL) {
+        digest->order = *order;
+        digest->piece = malloc(PIECE);
     }
-    digest->order = *order;
-    digest->error.status = ICESTREAM_OK;
-    pthread_mutex_init(&digest->lock, NULL);
-    pthread_cond_init(&digest->ended, NULL);
-    digest->piece = malloc(PIECE);
-    if (digest->piece == NULL || ics_digest_create(&digest->state, error) != ICESTREAM_OK) {
-        ics_file_digest_destroy(digest);
-        *out = NULL;
+    if (digest == NULL || digest->piece == NULL ||
+        ics_digest_create(&digest->state, error) != ICESTREAM_OK) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
                              order->name);
     }
     digest->has_thread = start_quietly(digest);
+    *out = ICS_HAND_OVER(digest);
     return ICESTREAM_OK;
 }
 
@@ -158,8 +147,6 @@ void ics_file_digest_destroy(ics_file_digest *digest)
     if (digest->has_thread) {
         pthread_join(digest->thread, NULL);
     }
-    pthread_cond_destroy(&digest->ended);
-    pthread_mutex_destroy(&digest->lock);
     ics_trailer_checksums_free(&digest->sums);
     ics_digest_destroy(digest->state);
     free(digest->piece);
@@ -168,38 +155,33 @@ void ics_file_digest_destroy(ics_file_digest *digest)
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-/* Waits for the thread. Returns false if it shall wait no longer. */
+/* Waits for the thread, which may have ended before. Returns false if it shall wait no longer. */
 static bool wait_for_thread(ics_file_digest *digest, const atomic_bool *cancel)
 {
-    bool is_done;
-    pthread_mutex_lock(&digest->lock);
-    while (!(is_done = digest->is_done) && !is_stopped(digest, cancel)) {
+    while (digest->has_thread && !is_stopped(digest, cancel)) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_nsec += LOOK_AGAIN;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&digest->ended, &digest->lock, &until);
+        digest->has_thread = pthread_timedjoin_np(digest->thread, NULL, &until) != 0;
+        digest->is_done = !digest->has_thread;
     }
-    pthread_mutex_unlock(&digest->lock);
-    return is_done;
+    return !digest->has_thread;
 }
 
 int ics_file_digest_await(ics_file_digest *digest, const atomic_bool *cancel,
                           char text[ICS_DIGEST_TEXT], icestream_error *error)
 {
     text[0] = 0;
-    if (digest->has_thread) {
-        if (!wait_for_thread(digest, cancel)) {
-            return interrupted(digest, error);
-        }
-    } else if (!digest->is_done) {
+    if (!wait_for_thread(digest, cancel)) {
+        return interrupted(digest, error);
+    }
+    if (!digest->is_done) {
         digest->error.status = ICESTREAM_OK;
         digest->is_done = compute(digest, cancel) != ICESTREAM_E_INTERRUPTED;
     }
-    if (digest->error.status != ICESTREAM_OK) {
-        return ics_error_copy(error, &digest->error);
-    }
+    ICS_TRY(ics_error_copy(error, digest->error.status ? &digest->error : NULL));
     memcpy(text, digest->text, ICS_DIGEST_TEXT);
     return ICESTREAM_OK;
 }

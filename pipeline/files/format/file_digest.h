@@ -34,6 +34,7 @@ int ics_file_digest_begin(const ics_file_digest_order *order, ics_file_digest **
                           icestream_error *error);
 /* Ends the thread if it still reads. Accepts NULL. */
 void ics_file_digest_destroy(ics_file_digest *digest);
+ICS_CAN_DESTROY(ics_file_digest, ics_file_digest_destroy)
 
 /* Waits for the digest. Returns the same again if it is called again. `cancel` (may be NULL): when
  * it becomes true, the function returns ICESTREAM_E_INTERRUPTED. ICESTREAM_E_INPUT: the file could

@@ -65,72 +65,31 @@ _Static_assert(sizeof(icestream_step) == 72, "a step is one row");
 _Static_assert(sizeof(icestream_hit) == ICS_HIT_BYTES, "a hit is one row");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "rows are used as they are in the file");
 
-static const ics_layout steps = {
-    .name = "icestream.steps",
-    .short_name = "steps",
-    .version = 1,
-    .row_bytes = sizeof(icestream_step),
-    .coordinates = "x, y, z from the detector's centre, z up; t after the event's t0",
-    .fields = step_fields,
-    .field_count = sizeof step_fields / sizeof *step_fields,
-};
-
-static const ics_layout hits = {
-    .name = "icestream.hits",
-    .short_name = "hits",
-    .version = 1,
-    .row_bytes = sizeof(icestream_hit),
-    .coordinates = "x, y, z from the module's centre, z up; t after the event's t0",
-    .fields = hit_fields,
-    .field_count = sizeof hit_fields / sizeof *hit_fields,
-};
-
-static const ics_layout paths = {
-    .name = "icestream.paths",
-    .short_name = "paths",
-    .version = 1,
-    .row_bytes = sizeof(icestream_path_point),
-    .coordinates = "x, y, z from the detector's centre, z up; t after the event's t0",
-    .fields = path_fields,
-    .field_count = sizeof path_fields / sizeof *path_fields,
-};
-
-static const ics_layout waveforms = {
-    .name = "icestream.waveforms",
-    .short_name = "waveforms",
-    .version = 1,
-    .row_bytes = sizeof(icestream_waveform_bin),
-    .coordinates = "t after the event's t0",
-    .fields = waveform_fields,
-    .field_count = sizeof waveform_fields / sizeof *waveform_fields,
-};
-
 _Static_assert(sizeof(icestream_path_point) == 72 &&
                    sizeof(icestream_path_point) <= ICS_ROW_BYTES_MAX,
                "a point is one row");
 _Static_assert(sizeof(icestream_waveform_bin) == 40, "a bin is one row");
-_Static_assert(sizeof path_fields / sizeof *path_fields <= ICS_LAYOUT_FIELDS_MAX,
-               "room for fields");
-_Static_assert(sizeof step_fields / sizeof *step_fields <= ICS_LAYOUT_FIELDS_MAX,
-               "room for fields");
-_Static_assert(sizeof hit_fields / sizeof *hit_fields <= ICS_LAYOUT_FIELDS_MAX, "room for fields");
 
-const ics_layout *ics_layout_steps(void)
-{
-    return &steps;
-}
+#define LAYOUT(word, record, record_fields, refer_to)                                              \
+    const ics_layout *ics_layout_##word(void)                                                      \
+    {                                                                                              \
+        static const ics_layout layout = {.name = "icestream." #word,                              \
+                                          .short_name = #word,                                     \
+                                          .version = 1,                                            \
+                                          .row_bytes = sizeof(record),                             \
+                                          .coordinates = refer_to,                                 \
+                                          .fields = record_fields,                                 \
+                                          .field_count =                                           \
+                                              sizeof record_fields / sizeof *record_fields};       \
+        _Static_assert(sizeof record_fields / sizeof *record_fields <= ICS_LAYOUT_FIELDS_MAX,      \
+                       "room for fields");                                                         \
+        return &layout;                                                                            \
+    }
 
-const ics_layout *ics_layout_hits(void)
-{
-    return &hits;
-}
-
-const ics_layout *ics_layout_paths(void)
-{
-    return &paths;
-}
-
-const ics_layout *ics_layout_waveforms(void)
-{
-    return &waveforms;
-}
+LAYOUT(steps, icestream_step, step_fields,
+       "x, y, z from the detector's centre, z up; t after the event's t0")
+LAYOUT(hits, icestream_hit, hit_fields,
+       "x, y, z from the module's centre, z up; t after the event's t0")
+LAYOUT(paths, icestream_path_point, path_fields,
+       "x, y, z from the detector's centre, z up; t after the event's t0")
+LAYOUT(waveforms, icestream_waveform_bin, waveform_fields, "t after the event's t0")

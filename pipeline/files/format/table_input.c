@@ -1,5 +1,6 @@
 #include "pipeline/files/format/table_input.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/json_read.h"
@@ -73,15 +74,14 @@ int ics_table_input_read_exactly(ics_table_reader *reader, void *bytes, size_t s
                                  const char *what, icestream_error *error)
 {
     size_t got;
-    int status = ics_table_input_read(reader, bytes, size, &got, error);
-    if (!status && got < size) {
-        reader->lost = true;
-        return ics_error_set(error, ICESTREAM_E_INPUT,
-                             "%s: byte %" PRIu64 ": found the end of the input, expected %zu bytes "
-                             "more of %s",
-                             reader->title, reader->offset, size - got, what);
-    }
-    return status;
+    ICS_TRY(ics_table_input_read(reader, bytes, size, &got, error));
+    reader->lost |= got < size;
+    return got == size ? ICESTREAM_OK
+                       : ics_error_set(error, ICESTREAM_E_INPUT,
+                                       "%s: byte %" PRIu64
+                                       ": found the end of the input, expected %zu bytes "
+                                       "more of %s",
+                                       reader->title, reader->offset, size - got, what);
 }
 
 /* ---- header and trailer --------------------------------------------------------------------- */
@@ -100,13 +100,12 @@ static int match_fields(ics_table_reader *reader, icestream_error *error)
             "the fields of steps or hits",
             reader->title);
     }
-    int status = ics_conversion_create(reader->title, header->fields, header->field_count,
-                                       header->row_bytes, schema, &reader->conversion, error);
-    if (status || reader->conversion.identical || reader->raw != NULL) {
-        return status;
+    ICS_TRY(ics_conversion_create(reader->title, header->fields, header->field_count,
+                                  header->row_bytes, schema, &reader->conversion, error));
+    if (!reader->conversion.identical && reader->raw == NULL) {
+        reader->raw = malloc(ICS_BLOCK_BYTES);
     }
-    reader->raw = malloc(ICS_BLOCK_BYTES);
-    return reader->raw != NULL
+    return reader->conversion.identical || reader->raw != NULL
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", reader->title);
 }
@@ -190,20 +189,16 @@ static ics_trailer_table table_of(const ics_table_reader *reader)
 /* Reads and checks the metadata of a file, which begin at reader->offset. */
 static int read_metadata(ics_table_reader *reader, const ics_tail *tail, icestream_error *error)
 {
-    char *text = malloc((size_t)tail->length + 1);
+    const ics_trailer_table table = table_of(reader);
+    ICS_FREES char *text = malloc((size_t)tail->length + 1);
     if (text == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY,
                              "%s: out of memory for %" PRIu64 " bytes of metadata", reader->title,
                              tail->length);
     }
-    int status =
-        ics_table_input_read_exactly(reader, text, (size_t)tail->length, "the metadata", error);
-    if (!status) {
-        const ics_trailer_table table = table_of(reader);
-        status = ics_trailer_parse(reader->title, text, tail, &table, &reader->trailer, error);
-    }
-    free(text);
-    return status;
+    ICS_TRY(
+        ics_table_input_read_exactly(reader, text, (size_t)tail->length, "the metadata", error));
+    return ics_trailer_parse(reader->title, text, tail, &table, &reader->trailer, error);
 }
 
 int ics_table_input_file_trailer(ics_table_reader *reader, icestream_error *error)
@@ -224,11 +219,8 @@ int ics_table_input_file_trailer(ics_table_reader *reader, icestream_error *erro
     ics_tail tail;
     size_t tail_bytes = size - end < ICS_TAIL_BYTES ? (size_t)(size - end) : ICS_TAIL_BYTES;
     reader->offset = size - tail_bytes;
-    int status = ics_table_input_read_exactly(reader, bytes, tail_bytes, "the trailer", error);
-    if (status ||
-        (status = ics_trailer_tail_parse(reader->title, bytes, end, size, &tail, error))) {
-        return status;
-    }
+    ICS_TRY(ics_table_input_read_exactly(reader, bytes, tail_bytes, "the trailer", error));
+    ICS_TRY(ics_trailer_tail_parse(reader->title, bytes, end, size, &tail, error));
     reader->offset = end;
     return read_metadata(reader, &tail, error);
 }
@@ -304,7 +296,7 @@ static int read_message_trailer(ics_table_reader *reader, bool is_checked, char 
 int ics_table_input_message_trailer(ics_table_reader *reader, bool is_checked,
                                     icestream_error *error)
 {
-    char *text = NULL;
+    ICS_FREES char *text = NULL;
     size_t got = 0;
     reader->trailer_due = false;
     ICS_TRY(ics_table_input_read(reader, &reader->pending, 1, &got, error));
@@ -313,7 +305,5 @@ int ics_table_input_message_trailer(ics_table_reader *reader, bool is_checked,
     if (reader->ended || reader->has_pending) {
         return ICESTREAM_OK;
     }
-    const int status = read_message_trailer(reader, is_checked, &text, error);
-    free(text);
-    return status;
+    return read_message_trailer(reader, is_checked, &text, error);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Goes to the first row of a file or message. */
-static int begin_rows(ics_table_reader *reader, bool digest, icestream_error *error)
+int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_error *error)
 {
     reader->row = 0;
     reader->offset = reader->header.header_bytes;
@@ -87,41 +87,25 @@ static int begin_file(ics_table_reader *reader, icestream_error *error)
     (void)posix_fadvise(reader->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     unsigned char preamble[ICS_NPY_PREAMBLE];
     size_t got;
-    int status = ics_table_input_read(reader, preamble, sizeof preamble, &got, error);
-    if (status || (status = ics_table_input_header(reader, preamble, got, error)) ||
-        (status = ics_table_input_file_trailer(reader, error))) {
-        return status;
-    }
-    return begin_rows(reader, false, error);
+    ICS_TRY(ics_table_input_read(reader, preamble, sizeof preamble, &got, error));
+    ICS_TRY(ics_table_input_header(reader, preamble, got, error));
+    ICS_TRY(ics_table_input_file_trailer(reader, error));
+    return ics_table_reader_rewind(reader, false, error);
 }
 
 int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_reader **out,
                           icestream_error *error)
 {
-    /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
-    const int descriptor =
-        TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-    return ics_table_reader_open_descriptor(descriptor, path, schema, out, error);
-}
-
-int ics_table_reader_open_descriptor(int descriptor, const char *name, const ics_layout *schema,
-                                     ics_table_reader **out, icestream_error *error)
-{
-    const int cause = errno; /* of a file that could not be opened */
+    ICS_DESTROYS(ics_table_reader_destroy) ics_table_reader *reader = create(path, schema, error);
     *out = NULL;
-    ics_table_reader *reader = create(name, schema, error);
     if (reader == NULL) {
-        (void)(descriptor >= 0 && close(descriptor));
         return ICESTREAM_E_MEMORY;
     }
-    reader->descriptor = descriptor;
-    errno = cause;
-    int status = begin_file(reader, error);
-    if (status) {
-        ics_table_reader_destroy(reader);
-        return status;
-    }
-    *out = reader;
+    /* Without O_NONBLOCK, opening a named pipe would wait for a writer. */
+    reader->descriptor =
+        TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    ICS_TRY(begin_file(reader, error));
+    *out = ICS_HAND_OVER(reader);
     return ICESTREAM_OK;
 }
 
@@ -163,11 +147,6 @@ void ics_table_reader_destroy(ics_table_reader *reader)
     free(reader);
 }
 
-int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_error *error)
-{
-    return begin_rows(reader, digest, error);
-}
-
 int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_error *error)
 {
     const ics_npy_header *header = &reader->header;
@@ -185,7 +164,7 @@ int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_erro
     if (is_large) {
         ICS_TRY(ics_file_digest_begin(&order, &reader->file_digest, error));
     }
-    return begin_rows(reader, !is_large, error);
+    return ics_table_reader_rewind(reader, !is_large, error);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -230,7 +209,7 @@ int ics_table_reader_next(ics_table_reader *reader, bool *found, icestream_error
     }
     ICS_TRY(ics_table_input_read(reader, preamble + 1, sizeof preamble - 1, &rest, error));
     ICS_TRY(ics_table_input_header(reader, preamble, 1 + rest, error));
-    ICS_TRY(begin_rows(reader, true, error));
+    ICS_TRY(ics_table_reader_rewind(reader, true, error));
     *found = true;
     return ICESTREAM_OK;
 }
@@ -243,19 +222,14 @@ static int report_change(const ics_table_reader *reader, icestream_error *error)
                          reader->title);
 }
 
-static bool are_same(const ics_trailer_checksums *a, const ics_trailer_checksums *b)
-{
-    return a->count == b->count &&
-           (a->count == 0 || memcmp(a->values, b->values, a->count * sizeof *a->values) == 0);
-}
-
 /* Keeps the checksums of the rows that were read first. Rows that are read later must be the same.
  */
 static int compare_with_first(ics_table_reader *reader, icestream_error *error)
 {
     if (reader->checked.count > 0) {
-        return are_same(&reader->sums, &reader->checked) ? ICESTREAM_OK
-                                                         : report_change(reader, error);
+        return ics_trailer_checksums_same(&reader->sums, &reader->checked)
+                   ? ICESTREAM_OK
+                   : report_change(reader, error);
     }
     const ics_trailer_checksums empty = reader->checked;
     reader->checked = reader->sums;
@@ -285,23 +259,18 @@ static int finish_file(ics_table_reader *reader, icestream_error *error)
 static int read_piece(ics_table_reader *reader, void *rows, size_t count, icestream_error *error)
 {
     void *raw = reader->conversion.identical ? rows : reader->raw;
-    size_t bytes = count * reader->header.row_bytes;
-    int status = ics_table_input_read_exactly(reader, raw, bytes, "the rows", error);
-    if (!status) {
-        status = ics_trailer_checksums_add(&reader->sums, raw, bytes, error);
-    }
-    if (status) {
-        return status;
-    }
+    const size_t bytes = count * reader->header.row_bytes;
+    ICS_TRY(ics_table_input_read_exactly(reader, raw, bytes, "the rows", error));
+    ICS_TRY(ics_trailer_checksums_add(&reader->sums, raw, bytes, error));
     if (reader->digesting) {
         ics_digest_add(reader->digest, raw, bytes);
     }
     if (!reader->conversion.identical) {
-        status = ics_conversion_rows(&reader->conversion, reader->title, reader->row, raw, count,
-                                     rows, error);
+        ICS_TRY(ics_conversion_rows(&reader->conversion, reader->title, reader->row, raw, count,
+                                    rows, error));
     }
     reader->row += count;
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity, size_t *got,
@@ -318,12 +287,9 @@ int ics_table_reader_read(ics_table_reader *reader, void *rows, size_t capacity,
         if (left < count) {
             count = (size_t)left;
         }
-        int status =
-            read_piece(reader, (unsigned char *)rows + *got * reader->conversion.schema->row_bytes,
-                       count, error);
-        if (status) {
-            return status;
-        }
+        ICS_TRY(read_piece(reader,
+                           (unsigned char *)rows + *got * reader->conversion.schema->row_bytes,
+                           count, error));
         *got += count;
     }
     if (*got > 0) {
@@ -426,7 +392,8 @@ int ics_table_reader_await_digest(ics_table_reader *reader, const atomic_bool *c
                                    reader->title);
     }
     ICS_TRY(ics_file_digest_await(reader->file_digest, cancel, text, error));
-    return are_same(ics_file_digest_checksums(reader->file_digest), &reader->checked)
+    return ics_trailer_checksums_same(ics_file_digest_checksums(reader->file_digest),
+                                      &reader->checked)
                ? ICESTREAM_OK
                : report_change(reader, error);
 }

@@ -7,6 +7,7 @@
 #ifndef ICS_FILES_FORMAT_TABLE_READER_H
 #define ICS_FILES_FORMAT_TABLE_READER_H
 
+#include "base/destroys.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/files/format/layout.h"
 
@@ -20,10 +21,6 @@ typedef struct ics_table_reader ics_table_reader;
 /* Opens a regular file. `schema` NULL: it is recognised by the names of the fields. */
 int ics_table_reader_open(const char *path, const ics_layout *schema, ics_table_reader **out,
                           icestream_error *error);
-/* The same for an open file, which the reader closes, also after an error. `name` is for error
- * texts. */
-int ics_table_reader_open_descriptor(int descriptor, const char *name, const ics_layout *schema,
-                                     ics_table_reader **out, icestream_error *error);
 /* Reads messages from a descriptor, which the caller closes. ics_table_reader_next() begins the
  * first message. Functions that wait for input return ICESTREAM_E_INTERRUPTED as soon as
  * `wake_descriptor` (-1: none) is readable. */
@@ -32,6 +29,7 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
                                  icestream_error *error);
 /* Accepts NULL. */
 void ics_table_reader_destroy(ics_table_reader *reader);
+ICS_CAN_DESTROY(ics_table_reader, ics_table_reader_destroy)
 
 /* Streams: goes to the next message. The current one must have been read or skipped to its end; a
  * trailer that is still to come is checked here. *found false: the stream has ended after the last

@@ -1,5 +1,6 @@
 #include "pipeline/files/format/trailer.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/json_read.h"
@@ -56,6 +57,14 @@ int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, si
 int ics_trailer_checksums_finish(ics_trailer_checksums *sums, icestream_error *error)
 {
     return sums->filled > 0 ? close_block(sums, error) : ICESTREAM_OK;
+}
+
+bool ics_trailer_checksums_same(const ics_trailer_checksums *left,
+                                const ics_trailer_checksums *right)
+{
+    return left->count == right->count && left->current == right->current &&
+           (left->count == 0 ||
+            memcmp(left->values, right->values, left->count * sizeof *left->values) == 0);
 }
 
 void ics_trailer_checksums_reset(ics_trailer_checksums *sums)
@@ -136,37 +145,35 @@ void ics_trailer_tail_write(const ics_tail *tail, unsigned char bytes[ICS_TAIL_B
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static int wrong(const char *name, const char *key, const json_t *found, const char *expected,
-                 icestream_error *error)
+int ics_trailer_wrong(const char *name, const char *key, const json_t *found, const char *expected,
+                      icestream_error *error)
 {
-    char *text = ics_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
-    int status =
-        ics_error_set(error, ICESTREAM_E_INPUT, "%s: trailer: %s: found %.60s, expected %s", name,
-                      key, text != NULL ? text : "nothing", expected);
-    free(text);
-    return status;
+    ICS_FREES char *text = ics_json_dump(found, JSON_COMPACT | JSON_ENCODE_ANY);
+    return ics_error_set(error, ICESTREAM_E_INPUT, "%s: trailer: %s: found %.60s, expected %s",
+                         name, key, text != NULL ? text : "nothing", expected);
+}
+
+static int check_integer(const char *name, const json_t *metadata, const char *key,
+                         uint64_t expected, icestream_error *error)
+{
+    char text[24];
+    const json_t *found = json_object_get(metadata, key);
+    snprintf(text, sizeof text, "%" PRIu64, expected);
+    return json_is_integer(found) && json_integer_value(found) == (json_int_t)expected
+               ? ICESTREAM_OK
+               : ics_trailer_wrong(name, key, found, text, error);
 }
 
 static int check_header(const char *name, const json_t *metadata, const ics_layout *schema,
                         uint64_t rows, icestream_error *error)
 {
-    char expected[24];
     const json_t *found = json_object_get(metadata, "schema");
     const char *text = json_string_value(found);
     if (text == NULL || strcmp(text, schema->name) != 0) {
-        return wrong(name, "schema", found, schema->name, error);
+        return ics_trailer_wrong(name, "schema", found, schema->name, error);
     }
-    found = json_object_get(metadata, "version");
-    snprintf(expected, sizeof expected, "%" PRIu32, schema->version);
-    if (!json_is_integer(found) || json_integer_value(found) != (json_int_t)schema->version) {
-        return wrong(name, "version", found, expected, error);
-    }
-    found = json_object_get(metadata, "rows");
-    snprintf(expected, sizeof expected, "%" PRIu64, rows);
-    if (!json_is_integer(found) || json_integer_value(found) != (json_int_t)rows) {
-        return wrong(name, "rows", found, expected, error);
-    }
-    return ICESTREAM_OK;
+    ICS_TRY(check_integer(name, metadata, "version", schema->version, error));
+    return check_integer(name, metadata, "rows", rows, error);
 }
 
 static int read_checksums(const char *name, const json_t *metadata, uint64_t row_bytes,
@@ -175,13 +182,13 @@ static int read_checksums(const char *name, const json_t *metadata, uint64_t row
     const json_t *sums = json_object_get(metadata, "crc32c");
     const json_t *found = json_object_get(sums, "block_bytes");
     if (!json_is_integer(found) || json_integer_value(found) != ICS_BLOCK_BYTES) {
-        return wrong(name, "crc32c.block_bytes", found, "1048576", error);
+        return ics_trailer_wrong(name, "crc32c.block_bytes", found, "1048576", error);
     }
     uint64_t blocks = row_bytes / ICS_BLOCK_BYTES + (row_bytes % ICS_BLOCK_BYTES != 0);
     found = json_object_get(sums, "values");
     if (!json_is_array(found) || json_array_size(found) != blocks) {
-        return wrong(name, "crc32c.values", found, "a list with one checksum per MiB of rows",
-                     error);
+        return ics_trailer_wrong(name, "crc32c.values", found,
+                                 "a list with one checksum per MiB of rows", error);
     }
     out->count = json_array_size(found);
     out->checksums = calloc(out->count ? out->count : 1, sizeof *out->checksums);
@@ -193,42 +200,50 @@ static int read_checksums(const char *name, const json_t *metadata, uint64_t row
         const json_t *item = json_array_get(found, i);
         json_int_t value = json_integer_value(item);
         if (!json_is_integer(item) || value < 0 || value > UINT32_MAX) {
-            return wrong(name, "crc32c.values", item, "an integer of 32 bits", error);
+            return ics_trailer_wrong(name, "crc32c.values", item, "an integer of 32 bits", error);
         }
         out->checksums[i] = (uint32_t)value;
     }
     return ICESTREAM_OK;
 }
 
+static int parse_metadata(const char *name, const char *text, size_t length, json_t **out,
+                          icestream_error *error)
+{
+    json_error_t reason;
+    *out = ics_json_read(text, length, JSON_REJECT_DUPLICATES, &reason);
+    if (*out == NULL && errno == ENOMEM) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
+    }
+    const bool is_array = json_is_array(*out);
+    return json_is_object(*out)
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: trailer: byte %d of the metadata: %s, expected a JSON object",
+                               name, is_array ? 0 : reason.position,
+                               is_array ? "found another JSON value" : reason.text);
+}
+
+static int check_table(const char *name, const ics_trailer_table *table, ics_trailer *trailer,
+                       icestream_error *error)
+{
+    ICS_TRY(check_header(name, trailer->metadata, table->schema, table->rows, error));
+    return read_checksums(name, trailer->metadata, table->rows * table->row_bytes, trailer, error);
+}
+
 int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
                       const ics_trailer_table *table, ics_trailer *out, icestream_error *error)
 {
     *out = (ics_trailer){0};
-    uint32_t checksum = ics_crc32c(0, text, (size_t)tail->length);
+    const uint32_t checksum = ics_crc32c(0, text, (size_t)tail->length);
     if (checksum != tail->checksum) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: trailer: found metadata with CRC-32C %08" PRIx32
                              ", expected %08" PRIx32,
                              name, checksum, tail->checksum);
     }
-    json_error_t reason;
-    out->metadata = ics_json_read(text, (size_t)tail->length, JSON_REJECT_DUPLICATES, &reason);
-    if (out->metadata == NULL && errno == ENOMEM) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for metadata", name);
-    }
-    if (out->metadata == NULL || !json_is_object(out->metadata)) {
-        int status =
-            ics_error_set(error, ICESTREAM_E_INPUT,
-                          "%s: trailer: byte %d of the metadata: %s, expected a JSON object", name,
-                          out->metadata != NULL ? 0 : reason.position,
-                          out->metadata != NULL ? "found another JSON value" : reason.text);
-        ics_trailer_free(out);
-        return status;
-    }
-    int status = check_header(name, out->metadata, table->schema, table->rows, error);
-    if (!status) {
-        status = read_checksums(name, out->metadata, table->rows * table->row_bytes, out, error);
-    }
+    int status = parse_metadata(name, text, (size_t)tail->length, &out->metadata, error);
+    status = status ? status : check_table(name, table, out, error);
     if (status) {
         ics_trailer_free(out);
     }
@@ -292,24 +307,22 @@ int ics_trailer_format(const json_t *metadata, const ics_trailer_table *table,
                        const ics_trailer_checksums *sums, uint64_t rows_end, char **out,
                        size_t *size, icestream_error *error)
 {
-    json_t *completed = metadata != NULL ? json_copy((json_t *)(uintptr_t)metadata) : json_object();
-    char *text = NULL, *whole = NULL;
+    json_auto_t *completed =
+        metadata != NULL ? json_copy((json_t *)(uintptr_t)metadata) : json_object();
+    ICS_FREES char *text = NULL;
     /* If memory ran out during the copy, keys are missing. */
     if (completed != NULL && json_object_size(completed) == json_object_size(metadata) &&
         complete(completed, table->schema, table->rows, sums) == 0) {
         text = ics_json_dump(completed, JSON_COMPACT);
     }
-    json_decref(completed);
-    size_t length = text != NULL ? strlen(text) : 0;
-    if (text != NULL) {
-        whole = realloc(text, length + ICS_TAIL_BYTES);
-    }
+    const size_t length = text != NULL ? strlen(text) : 0;
+    char *whole = text != NULL ? realloc(text, length + ICS_TAIL_BYTES) : NULL;
     if (whole == NULL) {
-        free(text);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the metadata of %s",
                              table->schema->short_name);
     }
-    ics_tail tail = {
+    text = NULL;
+    const ics_tail tail = {
         .offset = rows_end, .length = length, .checksum = ics_crc32c(0, whole, length)};
     ics_trailer_tail_write(&tail, (unsigned char *)whole + length);
     *out = whole;

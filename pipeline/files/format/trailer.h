@@ -32,6 +32,9 @@ int ics_trailer_checksums_add(ics_trailer_checksums *sums, const void *bytes, si
                               icestream_error *error);
 /* Ends the last block. ICESTREAM_E_MEMORY. */
 int ics_trailer_checksums_finish(ics_trailer_checksums *sums, icestream_error *error);
+/* Whether all checksums are the same. */
+bool ics_trailer_checksums_same(const ics_trailer_checksums *left,
+                                const ics_trailer_checksums *right);
 /* Starts again and keeps the memory. */
 void ics_trailer_checksums_reset(ics_trailer_checksums *sums);
 void ics_trailer_checksums_free(ics_trailer_checksums *sums);
@@ -72,6 +75,10 @@ typedef struct ics_trailer_table {
 int ics_trailer_parse(const char *name, const char *text, const ics_tail *tail,
                       const ics_trailer_table *table, ics_trailer *out, icestream_error *error);
 void ics_trailer_free(ics_trailer *trailer);
+/* The error that a key of the metadata has a wrong value, or none (NULL): "NAME: trailer: KEY:
+ * found 5, expected 6". Returns ICESTREAM_E_INPUT. */
+int ics_trailer_wrong(const char *name, const char *key, const json_t *found, const char *expected,
+                      icestream_error *error);
 
 /* Compares the checksums of the rows that were read with those of the trailer. ICESTREAM_E_INPUT.
  */
