@@ -34,10 +34,10 @@ void ics_plausibility_check_environment(const ics_inspection *self)
     for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i) {
         const char *value = getenv(variables[i].name), *key = variables[i].key;
         if (value != NULL && (key == NULL || !ics_plausibility_is_given(self, key))) {
-            (void)ics_warnings_add(self->warnings,
-                                   "the environment has %s=%s, a variable of ppc, which icestream "
-                                   "does not read; usual: %s",
-                                   variables[i].name, value, variables[i].instead);
+            ics_warnings_add(self->warnings,
+                             "the environment has %s=%s, a variable of ppc, which icestream "
+                             "does not read; usual: %s",
+                             variables[i].name, value, variables[i].instead);
         }
     }
 }

@@ -2,7 +2,7 @@
  * pulses, and the photon's own numbers decide them (physics.md 8.18). To join: a table of `tables`.
  */
 #include "physics/detect/pmt.h"
-#include "pipeline/models/detector/transit_tables.h"
+#include "pipeline/models/detector/pmt_tables.h"
 #include "pipeline/models/types/transit_times.h"
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"

@@ -14,6 +14,7 @@
  * already), and the times t0, which calibrate data. */
 #include "pipeline/models/detector/detx.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/detector/pmt_arrangement.h"
 #include "pipeline/models/types/direction.h"
@@ -71,18 +72,13 @@ static bool read_count(detx_reader *reader, size_t field, const char *what, doub
 /* Returns the version in a first line such as 49 v5; 0: none, -1: one that is not known. */
 static int version_of(const ics_text_line *line)
 {
-    static const char *const words[] = {"v1", "V1", "v2", "V2", "v3", "V3", "v4", "V4", "v5", "V5"};
     const ics_text_field *second = &line->fields[1];
     if (line->count != 2 || second->length == 0 ||
         (second->start[0] != 'v' && second->start[0] != 'V')) {
         return 0;
     }
-    for (int i = 0; i < 10; ++i) {
-        if (ics_text_field_equals(second, words[i])) {
-            return 1 + i / 2;
-        }
-    }
-    return -1;
+    const char digit = second->length == 2 ? second->start[1] : '0';
+    return digit >= '1' && digit <= '5' ? digit - '0' : -1;
 }
 
 /* Skips the lines before the one with the version, if there is one. Comments of Jpp that are broken
@@ -246,8 +242,7 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
     if (length < 0 || type->pmts == NULL) {
         type->name = length < 0 ? NULL : type->name;
         ics_type_free(type);
-        return ics_error_add(reader->text.error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
-                             reader->text.name);
+        return ics_error_no_memory(reader->text.error, reader->text.name);
     }
     if (shape->given != NULL &&
         (ics_pmt_acceptance_copy(&shape->given->acceptance, &type->acceptance,
@@ -375,50 +370,44 @@ static int read_module(detx_reader *reader, ics_module_list *out)
             "found PMTs with parallel axes, expected axes that meet in the centre "
             "of the module, which this version of DETX does not give");
     }
-    ice_module made = {
-        .x = module.centre[0], .y = module.centre[1], .z = module.centre[2], .efficiency = 1};
-    ice_orientation turn = {0};
+    ics_listed_module made = {.module = {.x = module.centre[0],
+                                         .y = module.centre[1],
+                                         .z = module.centre[2],
+                                         .efficiency = 1},
+                              .line = module.row,
+                              .has_type = true};
     if (reader->types != NULL) {
-        ICS_TRY(find_type(reader, &module, &made, &turn));
+        ICS_TRY(find_type(reader, &module, &made.module, &made.turn));
     }
-    const size_t before = out->count;
-    ICS_TRY(
-        ics_module_list_add_row(&reader->text, module.row, module.line, module.floor, &made, out));
-    if (out->count > before) {
-        out->items[before].turn = turn;
-        out->items[before].has_type = true;
-    }
-    return ICESTREAM_OK;
+    return ics_module_list_add_row(&reader->text, module.line, module.floor, &made, out);
 }
 
 int ics_detx_read(const ics_text *text, const ics_detx_shape *shape, ics_types *types,
                   ics_module_list *out, icestream_error *error)
 {
     static const ics_detx_shape none = {.name = "", .radius = INFINITY};
+    ICS_FREED ics_text_line *line = malloc(sizeof *line);
+    ICS_FREED ice_pmt *pmts = malloc(ICE_PMTS_MAX * sizeof *pmts);
     detx_reader reader = {.text = ics_text_open(text, ' ', error),
-                          .line = malloc(sizeof(ics_text_line)),
+                          .line = line,
                           .shape = shape != NULL ? shape : &none,
                           .types = types,
                           .last_line = -1,
-                          .pmts = malloc(ICE_PMTS_MAX * sizeof(ice_pmt))};
-    int status = ICESTREAM_OK;
+                          .pmts = pmts};
     *out = (ics_module_list){0};
-    if (reader.line == NULL || reader.pmts == NULL) {
-        status = ICESTREAM_E_MEMORY;
-    } else if (!read_header(&reader)) {
-        status = ICESTREAM_E_CONFIG;
+    if (line == NULL || pmts == NULL) {
+        return ics_error_no_memory(error, text->name);
     }
+    int status = read_header(&reader) ? ICESTREAM_OK : ICESTREAM_E_CONFIG;
     for (double i = 0; status == ICESTREAM_OK && i < reader.modules; i += 1) {
         status = read_module(&reader, out);
     }
-    if (status == ICESTREAM_OK && ics_text_next(&reader.text, reader.line)) {
-        ics_text_fault(&reader.text, reader.line->number, 0,
+    if (status == ICESTREAM_OK && ics_text_next(&reader.text, line)) {
+        ics_text_fault(&reader.text, line->number, 0,
                        "found more rows, expected the end after %.0f modules", reader.modules);
     }
     out->status = reader.status;
     out->skipped = reader.skipped;
     out->surroundings = ICE_SURROUNDINGS_WATER; /* a format of KM3NeT */
-    free(reader.line);
-    free(reader.pmts);
     return ics_module_list_finish(&reader.text, status, out);
 }

@@ -64,11 +64,12 @@ int ics_module_list_prometheus(const ics_text *text, ics_module_list *out, icest
         for (size_t i = X; i < FIELDS; ++i) {
             good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
         }
-        const ice_module given = {
-            .x = numbers[X], .y = numbers[Y], .z = numbers[Z] + height, .efficiency = 1};
+        const ics_listed_module given = {
+            .module = {.x = numbers[X], .y = numbers[Y], .z = numbers[Z] + height, .efficiency = 1},
+            .line = line.number};
         if (good) {
-            status = ics_module_list_add_row(&reader, line.number, numbers[STRING], numbers[MODULE],
-                                             &given, out);
+            status =
+                ics_module_list_add_row(&reader, numbers[STRING], numbers[MODULE], &given, out);
         }
     }
     return ics_module_list_finish(&reader, status, out);

@@ -1,5 +1,6 @@
 #include "pipeline/models/detector/string_cables.h"
 
+#include "base/cleanup.h"
 #include "physics/body.h"
 
 #include <math.h>
@@ -159,17 +160,14 @@ int ics_string_cables_create(const icestream_config *config, ice_detector *detec
             ics_config_place(config, "detector.cable_radius", place, sizeof place));
     }
     ICS_TRY(check_shadows(config, detector, error));
-    const ice_module **modules = malloc(detector->module_count * sizeof *modules);
+    ICS_FREED const ice_module **modules = malloc(detector->module_count * sizeof *modules);
     detector->cables = malloc(detector->module_count * sizeof *detector->cables);
     if (modules == NULL || detector->cables == NULL) {
-        free(modules);
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     for (size_t i = 0; i < detector->module_count; ++i) {
         modules[i] = &detector->modules[i];
     }
     qsort(modules, detector->module_count, sizeof *modules, compare_heights);
-    const int status = make_all(config, detector, modules, error);
-    free(modules);
-    return status;
+    return make_all(config, detector, modules, error);
 }

@@ -70,14 +70,13 @@ int ics_ice_features_load(const icestream_config *config, const ics_ice_file *fi
     return status;
 }
 
-int ics_ice_features_warn(const ice_medium *medium, ics_warnings *warnings)
+void ics_ice_features_warn(const ice_medium *medium, ics_warnings *warnings)
 {
     for (size_t i = 0; i < ROWS; ++i) {
         if (rows[i].feature->warn != NULL) {
-            ICS_TRY(rows[i].feature->warn(medium, warnings));
+            rows[i].feature->warn(medium, warnings);
         }
     }
-    return ICESTREAM_OK;
 }
 
 void ics_ice_features_describe(const ice_medium *medium, FILE *out)

@@ -64,8 +64,7 @@ int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ic
 /* Checks that a folder has the files of an ice that ppc and clsim need. ICESTREAM_E_CONFIG: it has
  * not; the message says what it has instead. */
 int ics_ice_ppc_check_folder(const char *directory, icestream_error *error);
-/* Adds a warning for each file of a ppc folder that ppc reads and icestream does not.
- * ICESTREAM_E_MEMORY. */
-int ics_ice_ppc_warn_of_unread(const char *directory, ics_warnings *warnings);
+/* Adds a warning for each file of a ppc folder that ppc reads and icestream does not. */
+void ics_ice_ppc_warn_of_unread(const char *directory, ics_warnings *warnings);
 
 #endif

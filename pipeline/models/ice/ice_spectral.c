@@ -1,4 +1,5 @@
 /* Water from a YAML file: absorption, scattering and index of refraction by wavelength. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_scatter.h"
@@ -153,9 +154,7 @@ static int derive_group_index(const water_reader *reader, ics_wavelength_table *
                 "phase_index, expected %g .. %g",
                 value, phase->x[i], ICS_WATER_INDEX_MIN, ICS_WATER_INDEX_MAX);
         }
-        if (ics_curve_add(group, phase->x[i], value) != ICESTREAM_OK) {
-            return ics_yaml_no_memory(reader->error, node);
-        }
+        ICS_TRY(ics_curve_add(group, phase->x[i], value, reader->error));
     }
     return ICESTREAM_OK;
 }
@@ -211,12 +210,8 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
 {
     const ics_water_file *file = &reader->file;
     ice_medium *medium;
-    int status =
-        ics_ice_allocate(file->name != NULL ? file->name : path,
-                         file->layer_count ? file->layer_count : 1, &medium, reader->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_ice_allocate(file->name != NULL ? file->name : path,
+                             file->layer_count ? file->layer_count : 1, &medium, reader->error));
     medium->spectral = calloc(ROWS, sizeof *medium->spectral);
     if (medium->spectral == NULL) {
         ics_ice_destroy(medium);
@@ -237,37 +232,34 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
     return ICESTREAM_OK;
 }
 
-int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const char *scatter,
-                          ice_medium **out, ics_warnings *warnings, icestream_error *error)
+static int read_water(water_reader *reader, const char *path, const char *scatter, ice_medium **out,
+                      ics_warnings *warnings)
 {
-    water_reader reader = {.root = root, .error = error};
-    ics_wavelength_table *index = &reader.file.index;
-    *out = NULL;
-    int status = read_file(&reader);
-    if (status == ICESTREAM_OK && ics_water_file_has(index, ICS_WATER_PHASE_INDEX) &&
-        !ics_water_file_has(index, ICS_WATER_GROUP_INDEX)) {
-        status = derive_group_index(&reader, index);
+    ics_wavelength_table *index = &reader->file.index;
+    ICS_TRY(read_file(reader));
+    const bool has_formula = !ics_water_file_has(index, ICS_WATER_PHASE_INDEX);
+    if (!has_formula && !ics_water_file_has(index, ICS_WATER_GROUP_INDEX)) {
+        ICS_TRY(derive_group_index(reader, index));
     }
-    if (status == ICESTREAM_OK && !ics_water_file_has(index, ICS_WATER_PHASE_INDEX) &&
-        reader.file.water.salinity > 1 &&
+    if (has_formula && reader->file.water.salinity > 1) {
         ics_warnings_add(
             warnings,
             "%s: what salinity adds to the index of refraction was fitted for %g .. %g nm and is "
             "trusted down to %g nm; for light below, give index.table",
-            path, ICE_WATER_FITTED_FROM, ICE_WATER_FITTED_TO,
-            ICE_WATER_TRUSTED_FROM) != ICESTREAM_OK) {
-        status = ics_yaml_no_memory(error, root);
+            path, ICE_WATER_FITTED_FROM, ICE_WATER_FITTED_TO, ICE_WATER_TRUSTED_FROM);
     }
-    if (status == ICESTREAM_OK) {
-        status = make_medium(&reader, path, out);
-    }
-    if (status == ICESTREAM_OK) {
-        ics_ice_scatter_choose(scatter, reader.file.scatter, *out);
-        if (ics_ice_scatter_warn(ics_ice_scatter_variant(0), scatter, true, &reader.keys,
-                                 warnings) != ICESTREAM_OK) {
-            status = ics_yaml_no_memory(error, root);
-        }
-    }
+    ICS_TRY(make_medium(reader, path, out));
+    ics_ice_scatter_choose(scatter, reader->file.scatter, *out);
+    ics_ice_scatter_warn(ics_ice_scatter_variant(0), scatter, true, &reader->keys, warnings);
+    return ICESTREAM_OK;
+}
+
+int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const char *scatter,
+                          ice_medium **out, ics_warnings *warnings, icestream_error *error)
+{
+    water_reader reader = {.root = root, .error = error};
+    *out = NULL;
+    const int status = read_water(&reader, path, scatter, out, warnings);
     ics_ice_water_file_clear(&reader.keys, &reader.file);
     return status;
 }

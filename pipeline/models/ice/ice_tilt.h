@@ -24,6 +24,11 @@ int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts,
 int ics_ice_ppc_tilt_map_read(const ics_text *axes, const ics_text *shifts, ice_tilt *out,
                               icestream_error *error);
 
+/* Reads the two files of one of these tilts, whose paths are given; is_map: tilt.set and tilt.map.
+ */
+int ics_ice_ppc_tilt_read(const char *nodes, const char *shifts, bool is_map, ice_tilt *out,
+                          icestream_error *error);
+
 /* Reads CSV: depth_m, position_m, shift_m, with the same ascending positions at every depth.
  * `azimuth` is that of the line of positions, rad. */
 int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,

@@ -1,5 +1,6 @@
 #include "pipeline/models/ice/ice_water_file.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/config/schema/kinds.def"
 #include "pipeline/models/ice/ice_scatter.h"
@@ -53,16 +54,12 @@ static int read_index(const ics_yaml_node *node, void *target, icestream_error *
 static int read_csv(const char *path, const ics_wavelength_column *columns, size_t count,
                     ics_wavelength_table *out, icestream_error *error)
 {
-    ics_text text;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
     if (path == NULL) {
         return ICESTREAM_OK;
     }
-    int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_wavelength_table_read_text(&text, columns, count, out, error);
-    }
-    ics_text_free(&text);
-    return status;
+    ICS_TRY(ics_text_read(path, &text, error));
+    return ics_wavelength_table_read_text(&text, columns, count, out, error);
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ typedef struct ics_light_builder {
 /* Adds an error about memory and returns ICESTREAM_E_MEMORY. */
 static inline int ics_light_no_memory(const ics_light_builder *builder)
 {
-    return ics_error_add(builder->error, ICESTREAM_E_MEMORY, "light: error: out of memory");
+    return ics_error_no_memory(builder->error, "light");
 }
 
 /* Makes the bias from light.acceptance, and the acceptances of modules from it and from

@@ -1,4 +1,5 @@
 /* The spectra of a run: Cherenkov light, the built-in light sources, and those of light.spectra. */
+#include "base/cleanup.h"
 #include "pipeline/models/light/light_builder.h"
 #include "stages/optics.h"
 
@@ -109,14 +110,10 @@ static int keep_spectrum(ics_light_builder *builder, size_t index, const char *n
 static int keep_line(ics_light_builder *builder, size_t index, double wavelength, const char *name,
                      double kept)
 {
-    ics_curve curve = {0};
-    if (ics_curve_add(&curve, wavelength, 1) != ICESTREAM_OK) {
-        ics_curve_free(&curve);
-        return ics_light_no_memory(builder);
-    }
-    const int status = keep_spectrum(builder, index, name, &curve);
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
+    ICS_TRY(ics_curve_add(&curve, wavelength, 1, builder->error));
     builder->light->kept[index] = kept;
-    return status;
+    return keep_spectrum(builder, index, name, &curve);
 }
 
 /* A built-in source outside of the band makes no photons. Its line at the end of the band stands
@@ -150,8 +147,7 @@ static int add_line(ics_light_builder *builder, size_t index, double wavelength,
                                    "%.10g .. %.10g nm, where light.acceptance is above 0",
                                    place, index, wavelength, low, high);
     }
-    const double kept = builder->bias.count > 0 ? ics_curve_at(&builder->bias, wavelength) : 1;
-    return keep_line(builder, index, wavelength, name, kept);
+    return keep_line(builder, index, wavelength, name, bias_at(builder, wavelength));
 }
 
 /* The light of a source before the bias. */
@@ -182,36 +178,31 @@ static double following(const source_light *from, double x, double high, size_t 
 static int add_product(ics_light_builder *builder, size_t index, const source_light *from)
 {
     double band_low, band_high;
-    ics_curve curve = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
     size_t next = 0;
-    int status = ICESTREAM_OK;
     bool light = false;
     band_of(builder, &band_low, &band_high);
     const double low = fmax(from->low, band_low), high = fmin(from->high, band_high);
-    for (double x = low; low < high && status == ICESTREAM_OK;
-         x = following(from, x, high, &next)) {
+    for (double x = low; low < high; x = following(from, x, high, &next)) {
         const double y = from->density(from->source, x) * bias_at(builder, x);
-        status = ics_curve_add(&curve, x, y);
+        ICS_TRY(ics_curve_add(&curve, x, y, builder->error));
         light |= y > 0;
         if (x >= high) {
             break;
         }
     }
-    if (status != ICESTREAM_OK) {
-        ics_light_no_memory(builder);
-    } else if (!light && from->place == NULL) {
-        status = keep_nothing(builder, index, from->name);
-    } else if (!light) {
-        status = ics_error_add(builder->error, ICESTREAM_E_CONFIG,
-                               "%s: error: spectrum %zu (%s): found no light between %.10g and "
-                               "%.10g nm, expected some where light.acceptance is above 0",
-                               from->place, index, from->name, band_low, band_high);
-    } else {
-        status = keep_spectrum(builder, index, from->name, &curve);
-        builder->light->kept[index] = share_kept(builder, index, from->integral);
+    if (!light && from->place == NULL) {
+        return keep_nothing(builder, index, from->name);
     }
-    ics_curve_free(&curve);
-    return status;
+    if (!light) {
+        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                             "%s: error: spectrum %zu (%s): found no light between %.10g and "
+                             "%.10g nm, expected some where light.acceptance is above 0",
+                             from->place, index, from->name, band_low, band_high);
+    }
+    ICS_TRY(keep_spectrum(builder, index, from->name, &curve));
+    builder->light->kept[index] = share_kept(builder, index, from->integral);
+    return ICESTREAM_OK;
 }
 
 static double cherenkov_density(const void *source, double wavelength)
@@ -242,10 +233,7 @@ static int add_cherenkov(ics_light_builder *builder)
                                .source = builder->medium,
                                .low = biased ? ICE_WAVELENGTH_MIN : PLAIN_LOW,
                                .high = biased ? ICE_WAVELENGTH_MAX : PLAIN_HIGH};
-    int status = add_product(builder, 0, &from);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(add_product(builder, 0, &from));
     const ice_spectrum *spectrum = &builder->light->spectra[0];
     ics_curve curve = {.x = spectrum->wavelength, .y = spectrum->density, .count = spectrum->count};
     builder->light->photons_per_metre = ics_curve_integral(&curve);
@@ -272,27 +260,19 @@ static int add_built_in(ics_light_builder *builder)
 
 static int add_file(ics_light_builder *builder, size_t index, const char *path)
 {
-    ics_text text;
-    ics_curve curve = {0};
-    int status = ics_text_read(path, &text, builder->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    status = ics_curve_read_density(&text, &curve, builder->error);
-    ics_text_free(&text);
-    if (status == ICESTREAM_OK) {
-        const source_light from = {.name = path,
-                                   .place = path,
-                                   .density = curve_density,
-                                   .source = &curve,
-                                   .points = &curve,
-                                   .integral = ics_curve_integral(&curve),
-                                   .low = curve.x[0],
-                                   .high = curve.x[curve.count - 1]};
-        status = add_product(builder, index, &from);
-    }
-    ics_curve_free(&curve);
-    return status;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
+    ICS_TRY(ics_text_read(path, &text, builder->error));
+    ICS_TRY(ics_curve_read_density(&text, &curve, builder->error));
+    const source_light from = {.name = path,
+                               .place = path,
+                               .density = curve_density,
+                               .source = &curve,
+                               .points = &curve,
+                               .integral = ics_curve_integral(&curve),
+                               .low = curve.x[0],
+                               .high = curve.x[curve.count - 1]};
+    return add_product(builder, index, &from);
 }
 
 static int add_configured(ics_light_builder *builder)

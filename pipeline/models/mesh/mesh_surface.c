@@ -1,5 +1,6 @@
 #include "pipeline/models/mesh/mesh_surface.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/visible_text.h"
 
@@ -16,6 +17,12 @@ typedef struct edges {
     size_t *first; /* [vertex_count + 1] */
     edge *items;   /* [first[vertex_count]] */
 } edges;
+
+static void free_edges(edges *all)
+{
+    free(all->first);
+    free(all->items);
+}
 
 /* What the edges say. */
 typedef struct openness {
@@ -171,28 +178,22 @@ static int check_volumes(const ics_mesh_file *file, const ice_mesh *mesh, const 
 int ics_mesh_surface_check(const ics_mesh_file *file, const ice_mesh *mesh, ics_warnings *warnings,
                            icestream_error *error)
 {
-    edges all = {0};
-    openness found = {.object_is_open = calloc(file->object_count, sizeof(bool))};
-    bool known = found.object_is_open != NULL && make_edges(mesh, &all);
-    if (known) {
-        look_at_edges(file, mesh, &all, &found);
-    }
-    free(all.first);
-    free(all.items);
+    ICS_CLEANUP(free_edges) edges all = {0};
+    ICS_FREED bool *object_is_open = calloc(file->object_count, sizeof *object_is_open);
+    openness found = {.object_is_open = object_is_open};
     char text[ICS_MESH_TEXT_BYTES];
-    if (known && found.open > 0) {
-        known = ics_warnings_add(warnings,
-                                 "%s: an edge has no neighbour that runs along it in the opposite "
-                                 "sense; the mesh has %zu such open edges, through which light may "
-                                 "get behind its surface and leave without a hit",
-                                 ics_mesh_file_triangle(file, found.triangle, "", text),
-                                 found.open) == ICESTREAM_OK;
+    if (object_is_open == NULL || !make_edges(mesh, &all)) {
+        return ics_error_no_memory(error, file->name);
     }
-    const int status =
-        known ? check_volumes(file, mesh, &found, error)
-              : ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", file->name);
-    free(found.object_is_open);
-    return status;
+    look_at_edges(file, mesh, &all, &found);
+    if (found.open > 0) {
+        ics_warnings_add(warnings,
+                         "%s: an edge has no neighbour that runs along it in the opposite "
+                         "sense; the mesh has %zu such open edges, through which light may "
+                         "get behind its surface and leave without a hit",
+                         ics_mesh_file_triangle(file, found.triangle, "", text), found.open);
+    }
+    return check_volumes(file, mesh, &found, error);
 }
 
 static bool has_area(const ice_mesh *mesh, size_t triangle)
@@ -229,9 +230,7 @@ int ics_mesh_surface_clean(const ics_mesh_file *file, ice_mesh *mesh, ics_warnin
                              "%s: found no area, as in all %zu triangles, expected a surface",
                              ics_mesh_file_triangle(file, 0, "error: ", text), count);
     }
-    return ics_warnings_add(warnings, "%s: found no area; %zu such triangles are left out",
-                            ics_mesh_file_triangle(file, first, "", text),
-                            count - kept) == ICESTREAM_OK
-               ? ICESTREAM_OK
-               : ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", file->name);
+    ics_warnings_add(warnings, "%s: found no area; %zu such triangles are left out",
+                     ics_mesh_file_triangle(file, first, "", text), count - kept);
+    return ICESTREAM_OK;
 }

@@ -1,5 +1,6 @@
 #include "pipeline/models/mesh/mesh_weld.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -90,23 +91,18 @@ int ics_mesh_weld(const ics_mesh_file *file, const ics_mesh_settings *settings, 
     while (known.mask < 4 * count) {
         known.mask = 2 * known.mask + 1;
     }
-    known.vertices = calloc(known.mask + 1, sizeof *known.vertices);
+    ICS_FREED uint32_t *vertices = calloc(known.mask + 1, sizeof *vertices);
+    known.vertices = vertices;
     *out = (ice_mesh){.vertices = calloc(3 * count, sizeof *out->vertices),
                       .triangles = calloc(count, sizeof *out->triangles),
                       .parts = calloc(count, sizeof *out->parts),
                       .triangle_count = count};
-    int status;
-    if (known.vertices == NULL || out->vertices == NULL || out->triangles == NULL ||
-        out->parts == NULL) {
-        status = ics_error_add(error, ICESTREAM_E_MEMORY,
-                               "%s: error: out of memory for %zu triangles", file->name, count);
-    } else {
-        status = weld(file, settings, &known, out, error);
+    if (vertices == NULL || out->vertices == NULL || out->triangles == NULL || out->parts == NULL) {
+        return ics_error_add(error, ICESTREAM_E_MEMORY,
+                             "%s: error: out of memory for %zu triangles", file->name, count);
     }
-    free(known.vertices);
-    if (status == ICESTREAM_OK) {
-        void *fitting = realloc(out->vertices, out->vertex_count * sizeof *out->vertices);
-        out->vertices = fitting != NULL ? fitting : out->vertices;
-    }
-    return status;
+    ICS_TRY(weld(file, settings, &known, out, error));
+    void *fitting = realloc(out->vertices, out->vertex_count * sizeof *out->vertices);
+    out->vertices = fitting != NULL ? fitting : out->vertices;
+    return ICESTREAM_OK;
 }

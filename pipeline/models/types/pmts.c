@@ -1,11 +1,12 @@
 #include "pipeline/models/types/pmts.h"
 
+#include "base/cleanup.h"
 #include "physics/body.h"
 #include "pipeline/config/schema/schema.h"
-#include "pipeline/config/schema/value.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/transit_times.h"
+#include "pipeline/models/types/type_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,17 +104,17 @@ static int read_entry(const ics_yaml_entry *entry, pmt_values *values, icestream
             return read_number(entry->value, i, values->numbers, error);
         }
     }
-    if (strcmp(key, "angular_polynomial") == 0) {
-        values->acceptance.angular = entry->value;
-        return ICESTREAM_OK;
-    }
-    if (strcmp(key, "acceptance_ratio") == 0) {
-        values->acceptance.ratio = entry->value;
-        return ICESTREAM_OK;
-    }
-    if (strcmp(key, "transit_times") == 0) {
-        values->transit = entry->value;
-        return ICESTREAM_OK;
+    const struct {
+        const char *key;
+        const ics_yaml_node **value;
+    } nodes[] = {{"angular_polynomial", &values->acceptance.angular},
+                 {"acceptance_ratio", &values->acceptance.ratio},
+                 {"transit_times", &values->transit}};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; ++i) {
+        if (strcmp(key, nodes[i].key) == 0) {
+            *nodes[i].value = entry->value;
+            return ICESTREAM_OK;
+        }
     }
     return ics_yaml_error(error, entry->key,
                           "pmts: unknown key '%.60s', expected some of zenith, azimuth, x, y, z, "
@@ -157,28 +158,13 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
     return status;
 }
 
-static int read_file(const ics_yaml_node *node, double radius, ice_module_type *type,
-                     icestream_error *error)
-{
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    ics_text text;
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_pmts_read_csv(&text, radius, type, error);
-        ics_text_free(&text);
-    }
-    free(path);
-    return status;
-}
-
 int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type *type,
                        icestream_error *error)
 {
     if (node->kind == ICS_YAML_SCALAR && !ics_yaml_is_null(node)) {
-        return read_file(node, radius, type, error);
+        ICS_CLEANUP(ics_text_free) ics_text text = {0};
+        ICS_TRY(ics_type_file_read(node, "pmts", &text, error));
+        return ics_pmts_read_csv(&text, radius, type, error);
     }
     if (node->kind != ICS_YAML_LIST || node->count > ICE_PMTS_MAX) {
         return ics_yaml_unexpected(error, node, "pmts",
@@ -199,27 +185,30 @@ int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static int read_row(ics_text_reader *reader, const ics_text_table *table, size_t row,
-                    ice_module_type *type)
+static void read_row(ics_text_reader *reader, const ics_text_table *table, size_t row,
+                     ice_module_type *type)
 {
     const double *values = ics_text_table_row(table, row);
     for (int i = 0; i < NUMBERS; ++i) {
         if (!isnan(values[i]) &&
             !(values[i] >= numbers_of_pmt[i].low && values[i] <= numbers_of_pmt[i].high)) {
-            return ics_text_fault(reader, table->lines[row], 0,
-                                  "%s: found %.10g, expected %g .. %g", numbers_of_pmt[i].name,
-                                  values[i], numbers_of_pmt[i].low, numbers_of_pmt[i].high);
+            ics_text_fault(reader, table->lines[row], 0, "%s: found %.10g, expected %g .. %g",
+                           numbers_of_pmt[i].name, values[i], numbers_of_pmt[i].low,
+                           numbers_of_pmt[i].high);
+            return;
         }
     }
     const char *fault = make_pmt(type, values, &type->pmts[row]);
-    return fault != NULL ? ics_text_fault(reader, table->lines[row], 0, "%s", fault) : ICESTREAM_OK;
+    if (fault != NULL) {
+        ics_text_fault(reader, table->lines[row], 0, "%s", fault);
+    }
 }
 
 int ics_pmts_read_csv(const ics_text *text, double radius, ice_module_type *type,
                       icestream_error *error)
 {
     ics_csv_column columns[NUMBERS];
-    ics_text_table table;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     for (int i = 0; i < NUMBERS; ++i) {
         columns[i] = (ics_csv_column){.name = numbers_of_pmt[i].name,
                                       .index = (size_t)i,
@@ -232,15 +221,11 @@ int ics_pmts_read_csv(const ics_text *text, double radius, ice_module_type *type
     ics_text_reader reader = ics_text_open(text, ',', error);
     type->pmts = calloc(table.rows + 1, sizeof *type->pmts);
     if (type->pmts == NULL) {
-        ics_text_table_free(&table);
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        return ics_error_no_memory(error, text->name);
     }
     type->pmt_count = table.rows;
-    int status = ICESTREAM_OK;
     for (size_t i = 0; i < table.rows; ++i) {
-        const int result = read_row(&reader, &table, i, type);
-        status = status ? status : result;
+        read_row(&reader, &table, i, type);
     }
-    ics_text_table_free(&table);
-    return status;
+    return ics_text_status(&reader);
 }

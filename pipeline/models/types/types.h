@@ -4,6 +4,7 @@
 #define ICS_MODELS_TYPES_TYPES_H
 
 #include "pipeline/config/config.h"
+#include "pipeline/models/text/text.h"
 #include "pipeline/models/types/type_list.h"
 #include "pipeline/models/warnings.h"
 
@@ -11,10 +12,10 @@
  * together; ICESTREAM_E_MEMORY. *out is empty after an error. The warnings are about meshes. */
 int ics_types_read(const icestream_config *config, ics_types *out, ics_warnings *warnings,
                    icestream_error *error);
-/* Finds the file that detector.om_conf or detector.om_map means: a path, or "auto" for the file
- * `name` of ice.directory, if it exists and detector.types is not given. The caller frees *out;
- * NULL: there is no file. ICESTREAM_E_MEMORY. */
+/* Reads the file that detector.om_conf or detector.om_map means: a path, or "auto" for the file
+ * `name` of ice.directory, if it exists and detector.types is not given. out->name is NULL if there
+ * is no file. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller frees *out. */
 int ics_types_om_file(const icestream_config *config, const char *value, const char *name,
-                      char **out, icestream_error *error);
+                      ics_text *out, icestream_error *error);
 
 #endif
