@@ -19,6 +19,17 @@
         }                                                                                          \
     } while (0)
 
+/* In front of the declaration of a variable: `function` gets its address at the end of its scope,
+ * also where ICS_TRY returns. A function that gives the value away empties the variable. */
+#define ICS_CLEANUP(function) __attribute__((cleanup(function)))
+
+/* Returns the first of two results that is not ICESTREAM_OK; ICESTREAM_OK: neither failed. For
+ * checks that are all made, so that their errors are reported together. */
+static inline int ics_error_first(int status, int next)
+{
+    return status != 0 ? status : next;
+}
+
 /* Sets text and status of the error and returns `status`. `error` may be NULL. */
 int ics_error_set(icestream_error *error, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

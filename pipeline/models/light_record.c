@@ -18,11 +18,6 @@ static int out_of_memory(icestream_error *error)
     return ics_error_no_memory(error, "light");
 }
 
-static void release_at(json_t **value)
-{
-    json_decref(*value);
-}
-
 /* ---- making ---------------------------------------------------------------------------------- */
 
 /* A record while it is made. The first failure stays in `status`. */
@@ -214,7 +209,7 @@ static void set_all(maker *make)
 static int digest_settings(const json_t *settings, char digest[ICS_DIGEST_TEXT],
                            icestream_error *error)
 {
-    ICS_CLEANUP(release_at) json_t *used = json_object();
+    json_auto_t *used = json_object();
     const char *key;
     json_t *value;
     int failed = used == NULL;
@@ -226,7 +221,7 @@ static int digest_settings(const json_t *settings, char digest[ICS_DIGEST_TEXT],
                 json_object_set(used, key, table != NULL ? (json_t *)(uintptr_t)table : value);
         }
     }
-    ICS_FREED char *text = failed ? NULL : json_dumps(used, JSON_COMPACT | JSON_SORT_KEYS);
+    ICS_FREES char *text = failed ? NULL : json_dumps(used, JSON_COMPACT | JSON_SORT_KEYS);
     return text != NULL ? ics_digest_of(text, strlen(text), digest, error) : out_of_memory(error);
 }
 
@@ -305,7 +300,7 @@ int ics_light_record_compare(const char *name, const json_t *steps, const json_t
                              "icestream generate writes",
                              name);
     }
-    ICS_CLEANUP(release_at) json_t *differences = json_array();
+    json_auto_t *differences = json_array();
     int failed = differences == NULL;
     json_object_foreach(theirs, key, value)
     {
@@ -381,7 +376,7 @@ static int refuse(const char *name, const json_t *differences, icestream_error *
 int ics_light_record_judge(const icestream_config *config, const json_t *run, const char *name,
                            const json_t *steps, json_t **accepted, icestream_error *error)
 {
-    ICS_CLEANUP(release_at) json_t *differences = NULL;
+    json_auto_t *differences = NULL;
     *accepted = NULL;
     if (steps == NULL) {
         return ICESTREAM_OK;

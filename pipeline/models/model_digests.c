@@ -4,9 +4,8 @@
  *
  * So no list of the members of a model has to be kept. A new member needs no line here if it
  * reaches hits through the tables of tables/ or of the detect stage. */
-#include "pipeline/models/model_digests.h"
-
 #include "base/error.h"
+#include "pipeline/models/models.h"
 #include "tables/tables.h"
 
 #include <math.h>

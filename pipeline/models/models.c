@@ -1,13 +1,11 @@
 #include "pipeline/models/models.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/config/table.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/light/light.h"
-#include "pipeline/models/model_digests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,13 +78,12 @@ static int make_surroundings(const icestream_config *config, ics_models *models,
     if (result == ICESTREAM_OK) {
         result = ics_detector_create(config, &models->detector, &models->warnings, error);
     }
-    status = status ? status : result;
+    status = ics_error_first(status, result);
     if (status == ICESTREAM_OK) {
         status = check_columns(config, models, error);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
-        result = ics_config_check_files(config, others[i], error);
-        status = status ? status : result;
+        status = ics_error_first(status, ics_config_check_files(config, others[i], error));
     }
     return status;
 }

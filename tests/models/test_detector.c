@@ -328,37 +328,6 @@ START_TEST(bad_file)
 }
 END_TEST
 
-START_TEST(errors_come_together)
-{
-    model_folder folder = model_folder_create();
-    loaded_detector csv = load_file(&folder, "a.csv", HEADER "x,y,0,0,0\n1,1,0,0\n1,2,a,0,0\n");
-    ck_assert_int_eq(csv.status, ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:1: error: string: found 'x'"));
-    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:2:3: error: module: found 'y'"));
-    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:3: error: found 4 columns"));
-    ck_assert_ptr_nonnull(strstr(csv.error.text, "a.csv:4:5: error: x: found 'a'"));
-    detector_unload(&csv);
-    model_folder_remove(&folder);
-}
-END_TEST
-
-START_TEST(no_file)
-{
-    model_folder folder = model_folder_create();
-    char set[MODEL_PATH];
-    snprintf(set, sizeof set, "detector.file=%s/none.csv", folder.path);
-    loaded_detector result = detector_load(model_config(set, NULL));
-    ck_assert_int_eq(result.status, ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(result.error.text, "none.csv: error: No such file"));
-    detector_unload(&result);
-    snprintf(set, sizeof set, "detector.file=%s", folder.path);
-    result = detector_load(model_config(set, NULL));
-    ck_assert_ptr_nonnull(strstr(result.error.text, "error: found a folder, expected a file"));
-    detector_unload(&result);
-    model_folder_remove(&folder);
-}
-END_TEST
-
 START_TEST(all_excluded_is_a_warning)
 {
     model_folder folder = model_folder_create();
@@ -394,7 +363,5 @@ ICS_TEST_MAIN("detector")
     TCase *bad = tcase_create("bad");
     tcase_add_loop_test(bad, bad_file, 0, sizeof bad_files / sizeof *bad_files);
     tcase_add_test(bad, hex86_with_huge_modules);
-    tcase_add_test(bad, errors_come_together);
-    tcase_add_test(bad, no_file);
     suite_add_tcase(suite, bad);
 }

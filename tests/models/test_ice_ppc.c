@@ -191,27 +191,6 @@ START_TEST(bad_folder)
 }
 END_TEST
 
-/* A folder of something else is named as what it is. */
-START_TEST(other_folders)
-{
-    static const struct {
-        const char *name, *message;
-    } cases[] = {
-        {"Ice_table.made.i3coords.txt", "found Ice_table.made.i3coords.txt, a table of photonics"},
-        {"tilt.dat", "found no icemodel.dat, icemodel.par, cfg.txt, expected a ppc ice folder"},
-    };
-    char path[MODEL_PATH];
-    for (size_t i = 0; i < COUNT(cases); ++i) {
-        model_folder folder = model_folder_create();
-        model_folder_write(&folder, cases[i].name, "1 2 3\n", path);
-        loaded_ice ice = load_folder(&folder);
-        expect_no_ice(&ice, cases[i].message);
-        ice_unload(&ice);
-        model_folder_remove(&folder);
-    }
-}
-END_TEST
-
 START_TEST(errors_of_all_files_come_together)
 {
     model_folder folder = model_folder_create();
@@ -229,44 +208,6 @@ START_TEST(errors_of_all_files_come_together)
 }
 END_TEST
 
-START_TEST(too_many_layers)
-{
-    model_folder folder = model_folder_create();
-    size_t size = 5000 * 32;
-    char *dat = calloc(1, size);
-    for (size_t i = 0, used = 0; i < 4097; ++i) {
-        used += (size_t)snprintf(dat + used, size - used, "%zu 0.03 0.01 0\n", 100 + i);
-    }
-    ppc_folder_write(&folder, GOOD_PAR, GOOD_CFG, dat);
-    free(dat);
-    loaded_ice ice = load_folder(&folder);
-    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(ice.error.text, "icemodel.dat:4097: error: found more than 4096"));
-    ice_unload(&ice);
-    model_folder_remove(&folder);
-}
-END_TEST
-
-START_TEST(not_a_folder)
-{
-    model_folder folder = model_folder_create();
-    char path[MODEL_PATH], none[MODEL_PATH];
-    model_folder_write(&folder, "file", "x", path);
-    loaded_ice ice = ice_load("ice.directory", path, NULL, NULL);
-    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
-    ck_assert_ptr_nonnull(strstr(ice.error.text, "found a file, expected a ppc ice folder"));
-    ice_unload(&ice);
-    snprintf(none, sizeof none, "%s/none", folder.path);
-    ice = ice_load("ice.directory", none, NULL, NULL);
-    ck_assert_ptr_nonnull(strstr(ice.error.text, "none: error: No such file or directory"));
-    ice_unload(&ice);
-    ice = ice_load("ice.file", folder.path, NULL, NULL);
-    ck_assert_int_eq(ice.status, ICESTREAM_E_CONFIG);
-    ice_unload(&ice);
-    model_folder_remove(&folder);
-}
-END_TEST
-
 ICS_TEST_MAIN("ice_ppc")
 {
     TCase *good = tcase_create("good");
@@ -279,9 +220,6 @@ ICS_TEST_MAIN("ice_ppc")
     suite_add_tcase(suite, good);
     TCase *bad = tcase_create("bad");
     tcase_add_loop_test(bad, bad_folder, 0, COUNT(bad_folders));
-    tcase_add_test(bad, other_folders);
     tcase_add_test(bad, errors_of_all_files_come_together);
-    tcase_add_test(bad, too_many_layers);
-    tcase_add_test(bad, not_a_folder);
     suite_add_tcase(suite, bad);
 }

@@ -54,9 +54,9 @@ static drawn_tables make_tables(const ice_transit *transit)
 {
     ice_module_type type = {.transit = *transit};
     const ice_detector detector = {.types = &type, .type_count = 1};
-    drawn_tables out = {.memory = malloc(ics_transit_tables_bytes(&detector))};
+    drawn_tables out = {.memory = malloc(ics_pmt_transit_bytes(&detector))};
     ck_assert_ptr_nonnull(out.memory);
-    ics_transit_tables_fill(&detector, out.memory, &out.tables);
+    ics_pmt_transit_fill(&detector, out.memory, &out.tables);
     return out;
 }
 

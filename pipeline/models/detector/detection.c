@@ -74,7 +74,7 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light, c
     const bool has_pmts = ics_pmt_detection_is(variant);
     const size_t fixed = sensors + numbers * sizeof(float);
     const size_t bytes = fixed + (has_pmts ? ics_pmt_tables_bytes(detector, variant) : 0);
-    ICS_FREED ics_detection *detection = calloc(1, sizeof *detection);
+    ICS_FREES ics_detection *detection = calloc(1, sizeof *detection);
     char *memory = malloc(bytes);
     if (detection == NULL || memory == NULL) {
         free(memory);

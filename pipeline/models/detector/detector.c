@@ -3,13 +3,11 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "pipeline/models/detector/detector_acceptance.h"
 #include "pipeline/models/detector/detector_layout.h"
+#include "pipeline/models/detector/detector_parts.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
-#include "pipeline/models/detector/module_types.h"
 #include "pipeline/models/detector/sensors.h"
-#include "pipeline/models/detector/string_cables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,16 +124,12 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
     for (size_t i = 0; i < config->detector.excluded_count; ++i) {
         ics_module_identity identity = config->detector.excluded[i];
         ice_module *module = ics_sensors_find_module(detector, identity);
-        char place[512];
         if (module != NULL) {
             module->absorbs = true;
         } else {
-            status =
-                ics_error_add(error, ICESTREAM_E_CONFIG,
-                              "%s: error: detector.excluded: found [%u, %u], expected a module "
-                              "of %s",
-                              ics_config_place(config, "detector.excluded", place, sizeof place),
-                              identity.string, identity.module, detector->name);
+            status = ics_config_error(config, "detector.excluded", error,
+                                      "found [%u, %u], expected a module of %s", identity.string,
+                                      identity.module, detector->name);
         }
     }
     return status;
@@ -206,8 +200,7 @@ static int complete(const icestream_config *config, ics_types *types, const ics_
     if (status == ICESTREAM_OK) {
         status = check_overlaps(config, list, detector, error);
     }
-    int result = mark_excluded(config, detector, error);
-    status = status ? status : result;
+    status = ics_error_first(status, mark_excluded(config, detector, error));
     /* The files of the sensors refer to modules by string and module number, which must be unique.
      */
     ICS_TRY(status);
@@ -273,7 +266,7 @@ int ics_detector_create(const icestream_config *config, ice_detector **out, ics_
     ICS_CLEANUP(destroy_at) ice_detector *detector = NULL;
     ICS_CLEANUP(ics_module_list_free) ics_module_list list = {0};
     ICS_CLEANUP(ics_types_free) ics_types types = {0};
-    ICS_FREED char *path = NULL;
+    ICS_FREES char *path = NULL;
     *out = NULL;
     ICS_TRY(ics_detector_layout_path(config, &path, error));
     ICS_TRY(ics_types_read(config, &types, warnings, error));

@@ -1,9 +1,8 @@
-#include "pipeline/models/detector/detector_acceptance.h"
-
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "physics/body.h"
 #include "physics/light/light_curve.h"
+#include "pipeline/models/detector/detector_parts.h"
 #include "pipeline/models/detector/pmt_detection.h"
 
 #include <math.h>
@@ -57,16 +56,14 @@ static bool looks_down(const ice_detector *detector, size_t type)
 static int check_pe(const icestream_config *config, const ice_detector *detector,
                     const used_types *used, icestream_error *error)
 {
-    char place[512];
     for (size_t k = 0; k < used->count; ++k) {
         const ice_module_type *type = &detector->types[used->items[k]];
         if (!looks_down(detector, used->items[k])) {
-            return ics_error_add(
-                error, ICESTREAM_E_CONFIG,
-                "%s: error: stages.detect: found pe, which takes a module for one PMT that looks "
-                "down, and the type %s has %zu PMT%s; expected pmt-place (or pmt-plane, pmt-table)",
-                ics_config_place(config, "stages.detect", place, sizeof place), type->name,
-                type->pmt_count, type->pmt_count == 1 ? " that looks elsewhere" : "s");
+            return ics_config_error(
+                config, "stages.detect", error,
+                "found pe, which takes a module for one PMT that looks down, and the type %s has "
+                "%zu PMT%s; expected pmt-place (or pmt-plane, pmt-table)",
+                type->name, type->pmt_count, type->pmt_count == 1 ? " that looks elsewhere" : "s");
         }
     }
     return ICESTREAM_OK;
@@ -75,15 +72,13 @@ static int check_pe(const icestream_config *config, const ice_detector *detector
 static int refuse(const icestream_config *config, const ice_module_type *type,
                   icestream_error *error)
 {
-    char place[512];
-    return ics_error_add(
-        error, ICESTREAM_E_CONFIG,
-        "%s: error: stages.detect: %s makes photo-electrons, and the type %s does not say which "
-        "share of the light its PMTs detect; expected acceptance in the type: the name of a table "
-        "of wavelength (nm) and quantum efficiency, or standard, the acceptance of a module of "
-        "IceCube (0.128 at 400 nm); or light.acceptance for all types",
-        ics_config_place(config, "stages.detect", place, sizeof place), config->stages.detect,
-        type->name);
+    return ics_config_error(
+        config, "stages.detect", error,
+        "%s makes photo-electrons, and the type %s does not say which share of the light its PMTs "
+        "detect; expected acceptance in the type: the name of a table of wavelength (nm) and "
+        "quantum efficiency, or standard, the acceptance of a module of IceCube (0.128 at 400 nm); "
+        "or light.acceptance for all types",
+        config->stages.detect, type->name);
 }
 
 /* ---- the acceptance of all types ------------------------------------------------------------- */
@@ -121,8 +116,8 @@ static int multiply(ice_pmt_acceptance *self, const ice_module_type *type,
                     const ice_detector *detector, icestream_error *error)
 {
     const size_t count = detector->acceptance_count;
-    ICS_FREED double *wavelengths = malloc(count * sizeof *wavelengths);
-    ICS_FREED double *ratios = malloc(count * sizeof *ratios);
+    ICS_FREES double *wavelengths = malloc(count * sizeof *wavelengths);
+    ICS_FREES double *ratios = malloc(count * sizeof *ratios);
     if (wavelengths == NULL || ratios == NULL) {
         return ics_error_no_memory(error, "detector");
     }

@@ -25,15 +25,12 @@ static int check_options(const icestream_config *config, const char *path, icest
     } options[] = {{"detector.jitter", config->detector.jitter},
                    {"detector.dense", config->detector.dense}};
     int status = ICESTREAM_OK;
-    char place[512];
     for (size_t i = 0; i < sizeof options / sizeof *options; ++i) {
         if (options[i].given) {
-            status = ics_error_add(
-                error, ICESTREAM_E_CONFIG,
-                "%s: error: %s: is for layout: hex86, and the detector is %s; expected "
-                "detector.layout: hex86, or no such key",
-                ics_config_place(config, options[i].key, place, sizeof place), options[i].key,
-                path);
+            status = ics_config_error(config, options[i].key, error,
+                                      "is for layout: hex86, and the detector is %s; expected "
+                                      "detector.layout: hex86, or no such key",
+                                      path);
         }
     }
     return status;
@@ -47,7 +44,7 @@ int ics_detector_layout_path(const icestream_config *config, char **out, icestre
         *out = strdup(config->detector.file);
         return *out != NULL ? ICESTREAM_OK : ics_error_no_memory(error, "detector");
     }
-    ICS_FREED char *path = NULL;
+    ICS_FREES char *path = NULL;
     if (strcmp(layout, "auto") == 0) {
         ICS_TRY(ics_model_file_find(config, layout, geo_name, &path, error));
     }
@@ -76,13 +73,11 @@ static int read_detx(const ics_text *text, const icestream_config *config, ics_t
     ice_module_type given = {0};
     if (types->count > 0) {
         const ice_module_type *type = &types->items[0];
-        char place[512];
         if (types->count > 1 || type->shape != ICE_SHAPE_SPHERE) {
-            return ics_error_add(error, ICESTREAM_E_CONFIG,
-                                 "%s: error: detector.types: found %zu types, expected one sphere, "
-                                 "because %s gives the PMTs",
-                                 ics_config_place(config, "detector.types", place, sizeof place),
-                                 types->count, text->name);
+            return ics_config_error(
+                config, "detector.types", error,
+                "found %zu types, expected one sphere, because %s gives the PMTs", types->count,
+                text->name);
         }
         shape = (ics_detx_shape){.name = type->name,
                                  .radius = type->radius,
@@ -197,7 +192,7 @@ int ics_detector_layout_compare(const ice_detector *detector, const char *path,
     const char *slash = strrchr(path, '/');
     const int folder = slash != NULL ? (int)(slash - path + 1) : 0;
     ICS_CLEANUP(ics_module_list_free) ics_module_list list = {0};
-    ICS_FREED char *file = NULL;
+    ICS_FREES char *file = NULL;
     struct stat about;
     *out = (ics_layout_difference){0};
     if (asprintf(&file, "%.*s%s", folder, path, geo_name) < 0) {

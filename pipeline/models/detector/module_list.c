@@ -157,7 +157,6 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
     *out = (ics_module_list){0};
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
         double numbers[FIELDS] = {0};
-        bool good = true;
         if (ics_text_wrong_separator(&reader, &line,
                                      "name, id, x, y, z, string, module; a CSV file needs a name "
                                      "that does not end in geo-f2k")) {
@@ -169,10 +168,7 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
                            line.count);
             continue;
         }
-        for (size_t i = X; i < FIELDS; ++i) {
-            good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
-        }
-        if (!good ||
+        if (!ics_text_numbers(&reader, &line, X, names + X, FIELDS - X, numbers + X) ||
             leave_out(out, line.number, numbers[STRING], numbers[MODULE], numbers[HEIGHT])) {
             continue;
         }

@@ -1,9 +1,7 @@
-#include "pipeline/models/detector/module_types.h"
-
-#include "base/cleanup.h"
 #include "base/error.h"
+#include "pipeline/models/detector/detector_parts.h"
 #include "pipeline/models/types/direction.h"
-#include "pipeline/models/types/om_conf.h"
+#include "pipeline/models/types/types.h"
 
 #include <stdlib.h>
 #include <string.h>

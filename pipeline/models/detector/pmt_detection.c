@@ -6,10 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The mean of the standard acceptance 0.34 + 0.51 x - 0.17 x^3, which is nowhere below 0, over all
- * directions (physics.md 8.5). */
-#define STANDARD_MEAN 0.34
-
 /* A window that lies deeper than this share of its radius is warned of. It loses 1 % of its light
  * there, and the square of the depth counts. */
 #define DEPTH_WARNING 0.1
@@ -18,17 +14,6 @@ bool ics_pmt_detection_is(const char *variant)
 {
     return strcmp(variant, ICS_PMT_PLANE) == 0 || strcmp(variant, ICS_PMT_PLACE) == 0 ||
            strcmp(variant, ICS_PMT_TABLE) == 0;
-}
-
-double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt)
-{
-    if (pmt->radius > 0) {
-        return M_PI * pmt->radius * pmt->radius * pmt->efficiency;
-    }
-    const double area = M_PI * ICE_MODULE_RADIUS * ICE_MODULE_RADIUS * STANDARD_MEAN;
-    /* Averaged over directions a window turns 1 / (2 (1 + beta)) of the area of its rim to light.
-     */
-    return pmt->efficiency * area * 2 * (1 + type->beta) / (double)type->pmt_count;
 }
 
 /* ---- the largest value ----------------------------------------------------------------------- */
@@ -128,25 +113,25 @@ static double place_maximum(const ice_module_type *type, const double *factors)
 }
 
 /* The radius of every window must be known. */
-static int check_windows(const char *where, const char *variant, const ice_module_type *type,
-                         icestream_error *error)
+static int check_windows(const icestream_config *config, const char *variant,
+                         const ice_module_type *type, icestream_error *error)
 {
     for (size_t k = 0; k < type->pmt_count; ++k) {
         if (!(type->pmts[k].radius > 0)) {
-            return ics_error_add(
-                error, ICESTREAM_E_CONFIG,
-                "%s: error: stages.detect: %s needs the radius of every "
-                "PMT's window, and PMT %zu of the type %s has none; expected radius "
-                "in pmts, or pmt_radius",
-                where, variant, k, type->name);
+            return ics_config_error(config, "stages.detect", error,
+                                    "%s needs the radius of every PMT's window, and PMT %zu of the "
+                                    "type %s has none; expected radius in pmts, or pmt_radius",
+                                    variant, k, type->name);
         }
     }
     return ICESTREAM_OK;
 }
 
 /* A window whose middle is not on the surface takes less light than its radius says. */
-static void warn_of_depths(const char *where, const ice_module_type *type, ics_warnings *warnings)
+static void warn_of_depths(const icestream_config *config, const ice_module_type *type,
+                           ics_warnings *warnings)
 {
+    char place[512];
     for (size_t k = 0; k < type->pmt_count; ++k) {
         const ice_pmt *pmt = &type->pmts[k];
         const double *c = pmt->centre;
@@ -165,7 +150,8 @@ static void warn_of_depths(const char *where, const ice_module_type *type, ics_w
                 "%s: stages.detect: pmt-place: found the middle of PMT %zu of the type %s %.3g m "
                 "from the surface, with a window of radius %.3g m, which light meets on the "
                 "surface; usual: x, y and z on the surface",
-                where, k, type->name, surface - distance, pmt->radius);
+                ics_config_place(config, "stages.detect", place, sizeof place), k, type->name,
+                surface - distance, pmt->radius);
             return;
         }
     }
@@ -173,8 +159,8 @@ static void warn_of_depths(const char *where, const ice_module_type *type, ics_w
 
 /* pmt-place: of a mesh, parts say which triangles are windows. A PMT without a part detects
  * nothing, which is an error if there is no other one, and a warning otherwise. */
-static int check_parts(const char *where, const ice_module_type *type, ics_warnings *warnings,
-                       icestream_error *error)
+static int check_parts(const icestream_config *config, const ice_module_type *type,
+                       ics_warnings *warnings, icestream_error *error)
 {
     bool has_part[ICE_PMTS_MAX + 1] = {false};
     size_t missing = 0, first = 0;
@@ -190,12 +176,12 @@ static int check_parts(const char *where, const ice_module_type *type, ics_warni
         }
     }
     if (missing > 0 && missing == type->pmt_count) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: pmt-place needs to know which triangles of "
-                             "a mesh are windows of PMTs, and no part of the type %s is the number "
-                             "of a PMT; expected names of objects or materials of the mesh in "
-                             "parts, as in parts: {window_0: 0, window_1: 1, \"*\": glass}",
-                             where, type->name);
+        return ics_config_error(
+            config, "stages.detect", error,
+            "pmt-place needs to know which triangles of a mesh are windows of PMTs, and no part of "
+            "the type %s is the number of a PMT; expected names of objects or materials of the "
+            "mesh in parts, as in parts: {window_0: 0, window_1: 1, \"*\": glass}",
+            type->name);
     }
     if (missing > 0) {
         ics_warnings_add(warnings,
@@ -210,34 +196,30 @@ static int check_parts(const char *where, const ice_module_type *type, ics_warni
 static int check_type(const icestream_config *config, const ice_module_type *type,
                       ics_warnings *warnings, icestream_error *error)
 {
-    char where[512];
-    ics_config_place(config, "stages.detect", where, sizeof where);
     if (strcmp(config->stages.detect, ICS_PMT_PLACE) == 0) {
         if (type->shape == ICE_SHAPE_MESH) {
-            return check_parts(where, type, warnings, error);
+            return check_parts(config, type, warnings, error);
         }
-        ICS_TRY(check_windows(where, ICS_PMT_PLACE, type, error));
-        warn_of_depths(where, type, warnings);
+        ICS_TRY(check_windows(config, ICS_PMT_PLACE, type, error));
+        warn_of_depths(config, type, warnings);
         return ICESTREAM_OK;
     }
     if (strcmp(config->stages.detect, ICS_PMT_PLANE) == 0 && type->acceptance.is_of_window) {
-        ICS_TRY(check_windows(where, ICS_PMT_PLANE, type, error));
+        ICS_TRY(check_windows(config, ICS_PMT_PLANE, type, error));
     }
     if (type->shape == ICE_SHAPE_MESH && strcmp(config->stages.detect, ICS_PMT_PLANE) == 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: %s needs the area of a module in all "
-                             "directions, which the mesh of the type %s does not have; expected "
-                             "pmt-place, or pmt-table",
-                             where, config->stages.detect, type->name);
+        return ics_config_error(config, "stages.detect", error,
+                                "%s needs the area of a module in all directions, which the mesh "
+                                "of the type %s does not have; expected pmt-place, or pmt-table",
+                                config->stages.detect, type->name);
     }
     if (strcmp(config->stages.detect, ICS_PMT_TABLE) == 0 && type->pmt_count > 0 &&
         type->table.ring_count == 0) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: stages.detect: pmt-table needs the effective areas of the "
-            "PMTs, and the type %s has none; expected table in detector.types, or a "
-            "row of detector.om_tables",
-            where, type->name);
+        return ics_config_error(
+            config, "stages.detect", error,
+            "pmt-table needs the effective areas of the PMTs, and the type %s has none; expected "
+            "table in detector.types, or a row of detector.om_tables",
+            type->name);
     }
     return ICESTREAM_OK;
 }
@@ -264,14 +246,12 @@ static double maximum_of(const char *variant, const ice_module_type *type)
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
                               double *out, ics_warnings *warnings, icestream_error *error)
 {
-    char where[512];
-    ics_config_place(config, "stages.detect", where, sizeof where);
     *out = 0;
     if (detector->type_count == 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: %s needs types of modules with PMTs, and "
-                             "there are none; expected detector.types, or a DETX file, or pe",
-                             where, config->stages.detect);
+        return ics_config_error(config, "stages.detect", error,
+                                "%s needs types of modules with PMTs, and there are none; expected "
+                                "detector.types, or a DETX file, or pe",
+                                config->stages.detect);
     }
     for (size_t i = 0; i < detector->type_count; ++i) {
         const ice_module_type *type = &detector->types[i];
@@ -279,10 +259,10 @@ int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector
         *out = fmax(*out, maximum_of(config->stages.detect, type));
     }
     if (!(*out > 0)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: %s: found no type with a PMT whose "
-                             "efficiency is above 0, expected pmts in detector.types",
-                             where, config->stages.detect);
+        return ics_config_error(config, "stages.detect", error,
+                                "%s: found no type with a PMT whose efficiency is above 0, "
+                                "expected pmts in detector.types",
+                                config->stages.detect);
     }
     return ICESTREAM_OK;
 }

@@ -7,19 +7,8 @@
 #include "pipeline/config/config.h"
 #include "pipeline/models/warnings.h"
 
-/* Their names. */
-#define ICS_PMT_PLANE "pmt-plane"
-#define ICS_PMT_PLACE "pmt-place"
-#define ICS_PMT_TABLE "pmt-table"
-
 /* Whether a variant of detect decides about the PMTs of modules. */
 bool ics_pmt_detection_is(const char *variant);
-
-/* Returns the effective area (m2) of a PMT for light from the front, in units of the acceptance of
- * light by wavelength: the area of its window times its efficiency. Without a radius all PMTs of
- * the type together have the effective area of the standard module, averaged over directions, times
- * their mean efficiency (physics.md 8.13). */
-double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt);
 
 /* Finds the largest value of what a variant computes for the modules of a detector: of the sum of
  * the effective areas over the area of the module (pmt-plane, pmt-table), or of the efficiencies

@@ -243,8 +243,8 @@ int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detect
     ICS_TRY(ics_text_table_read(text, formats[kind].least, formats[kind].most, ICE_MODULES_MAX,
                                 formats[kind].columns, &table, error));
     const size_t count = detector->module_count;
-    ICS_FREED ice_module *modules = malloc(count * sizeof *modules);
-    ICS_FREED size_t *rows = calloc(count, sizeof *rows);
+    ICS_FREES ice_module *modules = malloc(count * sizeof *modules);
+    ICS_FREES size_t *rows = calloc(count, sizeof *rows);
     if (modules == NULL || rows == NULL) {
         return ics_error_no_memory(error, text->name);
     }
@@ -301,7 +301,7 @@ static int check_layout(const icestream_config *config, ics_sensor_file kind, co
         place = ics_config_place(config, "ice.directory", buffer, sizeof buffer);
     }
     ICS_TRY(ics_detector_layout_compare(detector, path, &difference, error));
-    ICS_FREED char *file = difference.file;
+    ICS_FREES char *file = difference.file;
     if (difference.moved > 0) {
         return ics_error_add(
             error, ICESTREAM_E_CONFIG,
@@ -327,7 +327,7 @@ static int check_layout(const icestream_config *config, ics_sensor_file kind, co
 static int read_sensor_file(const icestream_config *config, ics_sensor_file kind, const char *value,
                             ice_detector *detector, ics_warnings *warnings, icestream_error *error)
 {
-    ICS_FREED char *path = NULL;
+    ICS_FREES char *path = NULL;
     ICS_CLEANUP(ics_text_free) ics_text text = {0};
     if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config)) {
         return ICESTREAM_OK;
@@ -358,8 +358,8 @@ int ics_sensors_create(const icestream_config *config, ice_detector *detector,
         status = read_angular(config, &detector->angular, warnings, error);
     }
     for (ics_sensor_file kind = 0; kind < ICS_SENSOR_FILES; ++kind) {
-        int result = read_sensor_file(config, kind, values[kind], detector, warnings, error);
-        status = status ? status : result;
+        status = ics_error_first(
+            status, read_sensor_file(config, kind, values[kind], detector, warnings, error));
     }
     detector->cable_radius = config->detector.cable_radius;
     detector->cable_length = config->detector.cable_length;

@@ -1,12 +1,11 @@
 #include "pipeline/models/ice/ice.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "kernels/stage.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_scatter.h"
 #include "pipeline/models/ice/ice_sources.h"
-#include "pipeline/models/ice/ice_steps.h"
+#include "pipeline/models/ice/ice_tilt.h"
 #include "tables/tables.h"
 
 #include <string.h>
@@ -14,23 +13,19 @@
 /* Sets the origin of the tilt, and which shifts hold outside its table. */
 static int set_tilt(const icestream_config *config, ice_tilt *tilt, icestream_error *error)
 {
-    char place[512];
     if (!config->ice.tilt) {
         return ICESTREAM_OK; /* keys of a tilt that --set switches off have no effect */
     }
     if (config->ice.tilt_origin != 0 && tilt->kind != ICE_TILT_LINE) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG, "%s: error: ice.tilt_origin: found %.10g m, but %s",
-            ics_config_place(config, "ice.tilt_origin", place, sizeof place),
-            config->ice.tilt_origin,
+        return ics_config_error(
+            config, "ice.tilt_origin", error, "found %.10g m, but %s", config->ice.tilt_origin,
             tilt->kind == ICE_TILT_MAP ? "the tilt of this ice is a map, which has "
                                          "no origin"
                                        : "this ice has no tilt");
     }
     if (config->ice.tilt_outside == ICS_TILT_CLAMP && tilt->kind == ICE_TILT_NONE) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: ice.tilt_outside: found clamp, but this ice has no tilt",
-                             ics_config_place(config, "ice.tilt_outside", place, sizeof place));
+        return ics_config_error(config, "ice.tilt_outside", error,
+                                "found clamp, but this ice has no tilt");
     }
     if (tilt->kind == ICE_TILT_NONE) {
         return ICESTREAM_OK;
@@ -44,17 +39,14 @@ static int set_tilt(const icestream_config *config, ice_tilt *tilt, icestream_er
 static int check_subtraction(const icestream_config *config, const ice_medium *medium,
                              icestream_error *error)
 {
-    char place[512];
     const ics_subtraction subtraction = config->ice.birefringence_subtraction;
     if ((ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE) || !config->ice.birefringence ||
         subtraction == ICS_SUBTRACTION_AUTO || subtraction == ICS_SUBTRACTION_NONE) {
         return ICESTREAM_OK;
     }
-    return ics_error_add(
-        error, ICESTREAM_E_CONFIG,
-        "%s: error: ice.birefringence_subtraction: found %s, but this ice has no birefringence",
-        ics_config_place(config, "ice.birefringence_subtraction", place, sizeof place),
-        subtraction == ICS_SUBTRACTION_CONSTANT ? "constant" : "scaled");
+    return ics_config_error(config, "ice.birefringence_subtraction", error,
+                            "found %s, but this ice has no birefringence",
+                            subtraction == ICS_SUBTRACTION_CONSTANT ? "constant" : "scaled");
 }
 
 /* Checks that the scatter stage simulates molecules if the medium has them. A header of the user is
@@ -62,18 +54,15 @@ static int check_subtraction(const icestream_config *config, const ice_medium *m
 static int check_scatter(const icestream_config *config, const ice_medium *medium,
                          ics_warnings *warnings, icestream_error *error)
 {
-    char place[512];
     const char *scatter = config->stages.scatter;
     const bool molecules = strcmp(scatter, "rayleigh-hg") == 0;
     if (medium->rayleigh_fraction > 0 && !molecules &&
         config->stages.custom[ICS_STAGE_SCATTER] == NULL) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: stages.scatter: found %s, which does not simulate molecules, but "
-            "molecules cause %.4g of the scattering in '%s'; expected rayleigh-hg, or a "
-            "rayleigh_fraction of 0",
-            ics_config_place(config, "stages.scatter", place, sizeof place), scatter,
-            medium->rayleigh_fraction, medium->name);
+        return ics_config_error(
+            config, "stages.scatter", error,
+            "found %s, which does not simulate molecules, but molecules cause %.4g of the "
+            "scattering in '%s'; expected rayleigh-hg, or a rayleigh_fraction of 0",
+            scatter, medium->rayleigh_fraction, medium->name);
     }
     if (molecules && medium->rayleigh_fraction == 0) {
         ics_warnings_add(

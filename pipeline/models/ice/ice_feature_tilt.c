@@ -1,8 +1,6 @@
 /* Tilt: layers that lie higher or lower at other positions (physics.md 6.1). */
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_steps.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>

@@ -1,8 +1,6 @@
-#include "pipeline/models/ice/ice_known.h"
-
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/files/format/digest.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/text/text.h"
 
 #include <stdio.h>

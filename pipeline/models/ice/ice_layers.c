@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
-#include "pipeline/models/ice/ice_steps.h"
+#include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>
 #include <stdint.h>

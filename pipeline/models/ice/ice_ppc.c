@@ -3,7 +3,6 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_known.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
@@ -46,7 +45,7 @@ static char *path_of(ppc_folder *folder, const char *name)
 
 static bool has_file(ppc_folder *folder, const char *name)
 {
-    ICS_FREED char *path = path_of(folder, name);
+    ICS_FREES char *path = path_of(folder, name);
     struct stat status;
     return path != NULL && (stat(path, &status) == 0 || errno != ENOENT);
 }
@@ -56,7 +55,7 @@ static void read_file(ppc_folder *folder, const char *name, bool required,
                       int (*read)(ppc_folder *, const ics_text *, void *), void *target)
 {
     ICS_CLEANUP(ics_text_free) ics_text text = {0};
-    ICS_FREED char *path = path_of(folder, name);
+    ICS_FREES char *path = path_of(folder, name);
     if (path != NULL && (required || has_file(folder, name))) {
         const int status = ics_text_read(path, &text, folder->error);
         note(folder, status ? status : read(folder, &text, target));
@@ -74,6 +73,7 @@ typedef struct ppc_model {
                        */
     double bubbles[3]; /* b, d1, d2 */
     ics_ice_factors *factors;
+    ice_medium **out; /* made of the layers, which are read last */
 } ppc_model;
 
 static int check_property(const ics_text *text, size_t line, const char *property, double value,
@@ -212,8 +212,8 @@ static void read_tilt(ppc_folder *folder, ice_tilt *out)
     const bool line = has_file(folder, "tilt.par") || has_file(folder, "tilt.dat");
     const bool map = has_file(folder, "tilt.set") || has_file(folder, "tilt.map");
     if (map || line) {
-        ICS_FREED char *nodes = path_of(folder, map ? "tilt.set" : "tilt.par");
-        ICS_FREED char *shifts = path_of(folder, map ? "tilt.map" : "tilt.dat");
+        ICS_FREES char *nodes = path_of(folder, map ? "tilt.set" : "tilt.par");
+        ICS_FREES char *shifts = path_of(folder, map ? "tilt.map" : "tilt.dat");
         if (nodes != NULL && shifts != NULL) {
             note(folder, ics_ice_ppc_tilt_read(nodes, shifts, map, out, folder->error));
         }
@@ -282,15 +282,9 @@ static void add_bubbles(const double bubbles[3], ics_layer_list *layers)
     }
 }
 
-typedef struct layers_request {
-    ppc_model *model;
-    ice_medium **out;
-} layers_request;
-
 static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
 {
-    const layers_request *request = target;
-    ppc_model *model = request->model;
+    ppc_model *model = target;
     ICS_CLEANUP(ics_ice_layer_list_free) ics_layer_list layers = {0};
     memcpy(model->columns.anisotropy, model->settings.anisotropy, sizeof model->columns.anisotropy);
     ICS_TRY(ics_ice_ppc_layers_read(text, &model->columns, &layers, folder->error));
@@ -300,7 +294,7 @@ static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
     return folder->status != ICESTREAM_OK
                ? folder->status
                : ics_ice_from_layers(folder->directory, &layers, &model->properties,
-                                     model->subtraction, request->out, folder->error);
+                                     model->subtraction, model->out, folder->error);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */
@@ -348,9 +342,10 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     const char *directory = config->ice.directory;
     ppc_folder folder = {
         .config = config, .directory = directory, .warnings = warnings, .error = error};
-    ppc_model model = {
-        .columns = {.dust_scale = 1}, .subtraction = ICS_SUBTRACTION_CONSTANT, .factors = factors};
-    layers_request request = {.model = &model, .out = out};
+    ppc_model model = {.columns = {.dust_scale = 1},
+                       .subtraction = ICS_SUBTRACTION_CONSTANT,
+                       .factors = factors,
+                       .out = out};
     ice_tilt tilt = {0};
     *out = NULL;
     ICS_TRY(ics_ice_ppc_check_folder(directory, error));
@@ -361,7 +356,7 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     note(&folder, choose_subtraction(&folder, &model));
     read_tilt(&folder, &tilt);
     /* The layers come last, because their checks need the parameters. */
-    read_file(&folder, "icemodel.dat", true, read_layers, &request);
+    read_file(&folder, "icemodel.dat", true, read_layers, &model);
     ics_ice_ppc_warn_of_unread(directory, warnings);
     if (folder.status == ICESTREAM_OK && *out != NULL) {
         folder.status = check_version(config, &model, *out, error);

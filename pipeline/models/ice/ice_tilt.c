@@ -1,8 +1,6 @@
 #include "pipeline/models/ice/ice_tilt.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
-#include "pipeline/models/ice/ice_steps.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -68,6 +66,46 @@ static int fault(const char *name, size_t line, icestream_error *error, const ch
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return ics_error_add(error, ICESTREAM_E_CONFIG, "%s:%zu: error: %s", name, line, message);
+}
+
+/* ---- depths in equal steps --------------------------------------------------------------------
+ */
+
+static double depth_at(const double *depths, size_t stride, size_t i)
+{
+    return *(const double *)(const void *)((const char *)depths + i * stride);
+}
+
+static double step_to(const double *depths, size_t stride, size_t i)
+{
+    return depth_at(depths, stride, i) - depth_at(depths, stride, i - 1);
+}
+
+double ics_ice_steps_off(const ics_ice_steps *steps, const double *depths, size_t stride, size_t i)
+{
+    return fabs(depth_at(depths, stride, i) - depths[0] - (double)i * steps->step);
+}
+
+ics_ice_steps ics_ice_steps_of(const double *depths, size_t stride, size_t count)
+{
+    const double all = depth_at(depths, stride, count - 1) - depths[0];
+    ics_ice_steps steps = {.step = all / (double)(count - 1)};
+    double largest = 0, worst = -1;
+    for (size_t i = 1; i < count; ++i) {
+        largest = fmax(largest, step_to(depths, stride, i));
+        steps.uneven = fmax(steps.uneven, ics_ice_steps_off(&steps, depths, stride, i));
+    }
+    /* One wrong depth does not change the step of the others much, unless it makes the largest. */
+    steps.usual = count > 2 ? (all - largest) / (double)(count - 2) : all;
+    for (size_t i = 1; i < count; ++i) {
+        const double off = fabs(step_to(depths, stride, i) - steps.usual);
+        if (off > worst) {
+            worst = off;
+            steps.row = i;
+            steps.expected = depth_at(depths, stride, i - 1) + steps.usual;
+        }
+    }
+    return steps;
 }
 
 /* ---- depths and shifts ----------------------------------------------------------------------- */
@@ -166,9 +204,8 @@ static int check_shifts(const char *name, const ics_text_table *table, size_t co
     int status = check_depths(name, table, error);
     for (size_t i = 0; i < table->rows; ++i) {
         for (size_t k = 1; k <= count; ++k) {
-            const int result =
-                check_shift(name, table->lines[i], k + 1, ics_text_table_row(table, i)[k], error);
-            status = status ? status : result;
+            status = ics_error_first(status, check_shift(name, table->lines[i], k + 1,
+                                                         ics_text_table_row(table, i)[k], error));
         }
     }
     return status;
@@ -456,9 +493,7 @@ int ics_ice_ppc_tilt_read(const char *nodes, const char *shifts, bool is_map, ic
     ICS_CLEANUP(ics_text_free) ics_text first = {0};
     ICS_CLEANUP(ics_text_free) ics_text second = {0};
     const int status = ics_text_read(nodes, &first, error);
-    const int result = ics_text_read(shifts, &second, error);
-    ICS_TRY(status);
-    ICS_TRY(result);
+    ICS_TRY(ics_error_first(status, ics_text_read(shifts, &second, error)));
     return (is_map ? ics_ice_ppc_tilt_map_read : ics_ice_ppc_tilt_line_read)(&first, &second, out,
                                                                              error);
 }

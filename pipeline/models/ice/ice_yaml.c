@@ -1,5 +1,4 @@
 /* Ice from a YAML file. Its layers stand in the file or in a CSV file. */
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/config/schema/kinds.def"
 #include "pipeline/models/ice/ice_features.h"
@@ -76,8 +75,8 @@ static int read_inline_layer(const ics_yaml_node *node, size_t index, ics_layer_
     for (size_t i = 0; i < node->count; ++i) {
         char what[64];
         snprintf(what, sizeof what, "layers[%zu].%s", index, names[i]);
-        int result = ics_schema_number(node->items[i], what, -1e9, 1e9, &numbers[i], error);
-        status = status ? status : result;
+        status = ics_error_first(
+            status, ics_schema_number(node->items[i], what, -1e9, 1e9, &numbers[i], error));
     }
     ICS_TRY(status);
     const ics_layer_row row = {.depth = numbers[0],
@@ -159,8 +158,8 @@ static int read_layers(const ics_yaml_node *node, void *target, icestream_error 
     file->layers.name = node->source->name;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        int result = read_inline_layer(node->items[i], i, &file->layers, error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, read_inline_layer(node->items[i], i, &file->layers, error));
     }
     return status;
 }
@@ -247,9 +246,9 @@ static int make_medium(const icestream_config *config, ics_ice_file *file, ice_m
         ics_ice_from_layers(file->name != NULL ? file->name : config->ice.file, &file->layers,
                             &file->medium, subtraction_of(config, file), out, error);
     /* Errors in the files of the features are reported together with those of the layers. */
-    int result = ics_ice_features_load(config, file, *out != NULL ? *out : &unused, error);
+    status = ics_error_first(
+        status, ics_ice_features_load(config, file, *out != NULL ? *out : &unused, error));
     ics_ice_tilt_free(&unused.tilt);
-    status = status ? status : result;
     if (status != ICESTREAM_OK) {
         ics_ice_destroy(*out);
         *out = NULL;
@@ -264,17 +263,14 @@ static int read_file(const ics_yaml_node *root, ics_ice_keys *keys, ics_ice_file
     int status = ics_schema_defaults(keys->fields, keys->count, file, error);
     if (status == ICESTREAM_OK) {
         status = ics_schema_read(root, keys->fields, keys->count, file, keys->given, error);
-        int result = check_properties(file, keys, error);
-        status = status ? status : result;
-        result = ics_ice_features_check(file, keys, error);
-        status = status ? status : result;
+        status = ics_error_first(status, check_properties(file, keys, error));
+        status = ics_error_first(status, ics_ice_features_check(file, keys, error));
     }
     if (status == ICESTREAM_OK && file->lengths.node != NULL) {
         status = add_homogeneous_layer(file, error);
     }
     if (file->table != NULL) {
-        int result = read_table(file, error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_table(file, error));
     }
     return status;
 }

@@ -347,7 +347,7 @@ static int read_curve(acceptance_reader *reader, bool *is_cumulative, ics_curve 
     if (*is_cumulative) {
         return ICESTREAM_OK;
     }
-    ICS_FREED point *points = calloc(reader->rows.rows, sizeof *points);
+    ICS_FREES point *points = calloc(reader->rows.rows, sizeof *points);
     if (points == NULL) {
         return ics_error_no_memory(reader->text.error, reader->text.name);
     }

@@ -1,6 +1,5 @@
 #include "pipeline/models/light/curve.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "physics/light/light_curve.h"

@@ -51,7 +51,7 @@ static int set_origin(ics_light_builder *builder, const char *what, const char *
     free(builder->light->acceptance_from);
     if (asprintf(&builder->light->acceptance_from, "%s%s", what, name) < 0) {
         builder->light->acceptance_from = NULL;
-        return ics_light_no_memory(builder);
+        return ics_error_no_memory(builder->error, "light");
     }
     return ICESTREAM_OK;
 }
@@ -107,7 +107,7 @@ static int make_bias(ics_light_builder *builder, const ice_detector *detector)
     if (detector->acceptance_count > 0) {
         return bias_from_types(builder, detector);
     }
-    ICS_FREED char *path = NULL;
+    ICS_FREES char *path = NULL;
     ICS_TRY(ics_model_file_find(config, acceptance, "wv.dat", &path, builder->error));
     return path != NULL ? bias_from_file(builder, path) : bias_from_formula(builder);
 }
@@ -144,7 +144,7 @@ static int keep_parts(ics_light_builder *builder, double efficiency)
     light->standard_acceptance = calloc(bias->count + 1, sizeof(double));
     light->high_efficiency = calloc(bias->count + 1, sizeof(double));
     if (light->standard_acceptance == NULL || light->high_efficiency == NULL) {
-        return ics_light_no_memory(builder);
+        return ics_error_no_memory(builder->error, "light");
     }
     for (size_t i = 0; i < bias->count; ++i) {
         light->standard_acceptance[i] = bias->y[i];
@@ -178,7 +178,7 @@ static int finish_bias(ics_light_builder *builder, const ice_detector *detector,
     for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         light->acceptances[k] = calloc(bias->count + 1, sizeof(double));
         if (light->acceptances[k] == NULL) {
-            return ics_light_no_memory(builder);
+            return ics_error_no_memory(builder->error, "light");
         }
         for (size_t i = 0; i < bias->count; ++i) {
             light->acceptances[k][i] = bias->y[i] * factor * ratio_at(builder, k, bias->x[i]);

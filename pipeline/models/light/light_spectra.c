@@ -1,5 +1,4 @@
 /* The spectra of a run: Cherenkov light, the built-in light sources, and those of light.spectra. */
-#include "base/cleanup.h"
 #include "pipeline/models/light/light_builder.h"
 #include "stages/optics.h"
 
@@ -104,7 +103,7 @@ static int keep_spectrum(ics_light_builder *builder, size_t index, const char *n
     spectrum->density = curve->y;
     spectrum->count = curve->count;
     *curve = (ics_curve){0};
-    return spectrum->name != NULL ? ICESTREAM_OK : ics_light_no_memory(builder);
+    return spectrum->name != NULL ? ICESTREAM_OK : ics_error_no_memory(builder->error, "light");
 }
 
 static int keep_line(ics_light_builder *builder, size_t index, double wavelength, const char *name,
@@ -251,11 +250,9 @@ static int add_built_in(ics_light_builder *builder)
                                    .source = led,
                                    .low = led[0] - reach * led[1],
                                    .high = led[0] + reach * led[1]};
-        int result = add_product(builder, 1 + i, &from);
-        status = status ? status : result;
+        status = ics_error_first(status, add_product(builder, 1 + i, &from));
     }
-    int result = add_line(builder, 1 + LEDS, NITROGEN_LASER, NULL);
-    return status ? status : result;
+    return ics_error_first(status, add_line(builder, 1 + LEDS, NITROGEN_LASER, NULL));
 }
 
 static int add_file(ics_light_builder *builder, size_t index, const char *path)
@@ -284,16 +281,15 @@ static int add_configured(ics_light_builder *builder)
     for (size_t i = 0; i < config->light.spectrum_count; ++i) {
         const ics_spectrum_config *entry = &config->light.spectra[i];
         size_t index = ICS_SPECTRA_BUILT_IN + i;
-        int result = entry->file != NULL ? add_file(builder, index, entry->file)
-                                         : add_line(builder, index, entry->line, place);
-        status = status ? status : result;
+        status = ics_error_first(status, entry->file != NULL
+                                             ? add_file(builder, index, entry->file)
+                                             : add_line(builder, index, entry->line, place));
     }
     return status;
 }
 
 int ics_light_make_spectra(ics_light_builder *builder)
 {
-    int status = add_built_in(builder);
-    int result = add_configured(builder);
-    return status ? status : result;
+    const int status = add_built_in(builder);
+    return ics_error_first(status, add_configured(builder));
 }

@@ -1,6 +1,5 @@
 #include "pipeline/models/light/wavelength_table.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/config/schema/schema.h"
 
@@ -172,9 +171,9 @@ static int read_row(const yaml_table *table, const ics_yaml_node *row, double *c
     for (size_t i = 0; i < table->width; ++i) {
         size_t cell = table->meaning[i];
         const ics_wavelength_column *column = column_of_cell(table, cell);
-        int result = ics_schema_number(row->items[i], column->name, column->low, column->high,
-                                       &cells[cell], table->error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, ics_schema_number(row->items[i], column->name, column->low,
+                                                      column->high, &cells[cell], table->error));
     }
     return status;
 }

@@ -5,8 +5,6 @@
 #include "base/file_kind.h"
 #include "base/visible_text.h"
 #include "pipeline/models/mesh/mesh_file.h"
-#include "pipeline/models/mesh/mesh_surface.h"
-#include "pipeline/models/mesh/mesh_weld.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +79,7 @@ static int give_parts(const ics_mesh_file *file, const ics_mesh_settings *settin
     if (settings->part_count == 0) {
         return ICESTREAM_OK;
     }
-    ICS_FREED bool *used = calloc(settings->part_count, sizeof *used);
+    ICS_FREES bool *used = calloc(settings->part_count, sizeof *used);
     if (used == NULL) {
         return ics_error_no_memory(error, file->name);
     }

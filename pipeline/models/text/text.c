@@ -432,3 +432,13 @@ bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t 
                    ics_text_number_hint(&line->fields[field]));
     return false;
 }
+
+bool ics_text_numbers(ics_text_reader *reader, const ics_text_line *line, size_t first,
+                      const char *const *names, size_t count, double *out)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; ++i) {
+        good &= ics_text_number(reader, line, first + i, names[i], &out[i]);
+    }
+    return good;
+}

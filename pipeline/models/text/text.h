@@ -79,6 +79,10 @@ bool ics_text_field_number(const ics_text_field *field, double *out);
  */
 bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t field,
                      const char *what, double *out);
+/* The same for `count` fields from `first` on, which `names` names. Returns false if one of them is
+ * no number; all are read. */
+bool ics_text_numbers(ics_text_reader *reader, const ics_text_line *line, size_t first,
+                      const char *const *names, size_t count, double *out);
 /* The field as it may be shown in a message: printable UTF-8, at most 40 bytes, quoted. */
 const char *ics_text_field_show(const ics_text_field *field, char shown[48]);
 /* What is wrong with a field that should be a number: "; ..." for decimal commas, commas between

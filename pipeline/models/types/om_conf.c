@@ -1,11 +1,9 @@
 /* ppc's files of module types: om.conf and om.map (the documentation of ppc, doc/index.rst). */
-#include "pipeline/models/types/om_conf.h"
-
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "physics/body.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/types/direction.h"
+#include "pipeline/models/types/types.h"
 #include "tables/tables.h"
 
 #include <stdlib.h>
@@ -19,23 +17,23 @@ enum { NAME, NUMBER, AREA, BETA, ACROSS, UP, COUNT, ZENITH, AZIMUTH, CABLE, FIEL
 static bool read_pmt(ics_text_reader *reader, const ics_text_line *line, size_t first,
                      double efficiency, ice_module_type *type)
 {
-    double zenith = 0, azimuth = 0;
-    bool good = ics_text_number(reader, line, first, "zenith", &zenith);
-    good &= ics_text_number(reader, line, first + 1, "azimuth", &azimuth);
-    if (good && !(zenith >= 0 && zenith <= 180 && azimuth >= -360 && azimuth <= 360)) {
+    static const char *const names[] = {"zenith", "azimuth"};
+    double angles[2] = {0};
+    if (!ics_text_numbers(reader, line, first, names, 2, angles)) {
+        return false;
+    }
+    if (!(angles[0] >= 0 && angles[0] <= 180 && fabs(angles[1]) <= 360)) {
         ics_text_fault(reader, line->number, line->fields[first].column,
                        "found zenith %.10g, azimuth %.10g, expected 0 .. 180 and -360 .. 360 "
                        "degrees",
-                       zenith, azimuth);
-        good = false;
+                       angles[0], angles[1]);
+        return false;
     }
-    if (good) {
-        ice_pmt *pmt = &type->pmts[type->pmt_count++];
-        *pmt = (ice_pmt){.efficiency = efficiency};
-        ics_direction_of(zenith, azimuth, pmt->axis);
-        ice_body_point(type->shape, type->radius, type->half_height, pmt->axis, pmt->centre);
-    }
-    return good;
+    ice_pmt *pmt = &type->pmts[type->pmt_count++];
+    *pmt = (ice_pmt){.efficiency = efficiency};
+    ics_direction_of(angles[0], angles[1], pmt->axis);
+    ice_body_point(type->shape, type->radius, type->half_height, pmt->axis, pmt->centre);
+    return true;
 }
 
 /* Checks the numbers of the first row of a type. */
@@ -79,11 +77,8 @@ static bool read_head(ics_text_reader *reader, const ics_text_line *line, double
     static const char *const names[FIELDS] = {"name", "module", "area",   "beta",    "Rr",
                                               "Rz",   "num",    "zenith", "azimuth", "cable"};
     double values[FIELDS] = {0};
-    bool good = true;
-    for (size_t i = NUMBER; i <= COUNT; ++i) {
-        good &= ics_text_number(reader, line, i, names[i], &values[i]);
-    }
-    if (!good || !check_numbers(reader, line, values)) {
+    if (!ics_text_numbers(reader, line, NUMBER, names + NUMBER, COUNT, values + NUMBER) ||
+        !check_numbers(reader, line, values)) {
         return false;
     }
     ice_module_type *type = &types->items[types->count];

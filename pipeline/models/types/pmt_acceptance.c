@@ -1,11 +1,10 @@
 #include "pipeline/models/types/pmt_acceptance.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/config/schema/schema.h"
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/light/acceptance_table.h"
-#include "pipeline/models/types/type_file.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,12 +127,10 @@ int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_accep
         status = read_angular(nodes->angular, &out->angular, error);
     }
     if (nodes->ratio != NULL) {
-        const int result = read_ratio(nodes->ratio, out, error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_ratio(nodes->ratio, out, error));
     }
     if (nodes->own != NULL) {
-        const int result = read_own(nodes->own, out, error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_own(nodes->own, out, error));
     }
     return status;
 }

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "pipeline/models/types/pmt_healpix.h"
 #include "pipeline/models/types/type_area.h"
-#include "pipeline/models/types/type_file.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -314,7 +314,7 @@ static int make_directions(ics_text_reader *reader, area_row *rows, size_t count
     for (size_t i = 0; i < count; ++i) {
         rows[i].key = rows[i].azimuth;
     }
-    ICS_FREED size_t *rings = calloc(count, sizeof *rings); /* of each direction */
+    ICS_FREES size_t *rings = calloc(count, sizeof *rings); /* of each direction */
     if (rings == NULL) {
         return ics_error_no_memory(reader->error, reader->name);
     }
@@ -336,7 +336,7 @@ static int make_directions(ics_text_reader *reader, area_row *rows, size_t count
 static int read_rows(ics_text_reader *reader, const ics_text_table *table, ice_module_type *type)
 {
     ICS_TRY(check_columns(reader, ics_text_table_row(table, 0)));
-    ICS_FREED area_row *rows = malloc(table->rows * sizeof *rows);
+    ICS_FREES area_row *rows = malloc(table->rows * sizeof *rows);
     if (rows == NULL) {
         return ics_error_no_memory(reader->error, reader->name);
     }
@@ -390,7 +390,7 @@ int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
                             icestream_error *error)
 {
     ICS_CLEANUP(ics_text_free) ics_text text = {0};
-    ICS_FREED char *path = NULL;
+    ICS_FREES char *path = NULL;
     ICS_TRY(
         ics_type_file_path(node, "table", "the name of a file that is CSV or .npy", &path, error));
     if (type->pmt_count == 0) {

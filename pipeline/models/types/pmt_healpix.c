@@ -105,7 +105,7 @@ static int read_array(ics_text_reader *reader, const ics_text *bytes, npy_array 
     if (end == 0) {
         return ics_text_fault(reader, 0, 0, "found no whole header, expected an array of NumPy");
     }
-    ICS_FREED char *header = strndup(bytes->data + begin, end - begin);
+    ICS_FREES char *header = strndup(bytes->data + begin, end - begin);
     if (header == NULL) {
         return ics_error_no_memory(reader->error, reader->name);
     }

@@ -1,12 +1,10 @@
-#include "pipeline/models/types/pmts.h"
 
-#include "base/cleanup.h"
 #include "physics/body.h"
 #include "pipeline/config/schema/schema.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/transit_times.h"
-#include "pipeline/models/types/type_file.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -132,12 +130,11 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
     values.numbers[RADIUS] = radius;
     if (node->kind == ICS_YAML_LIST && node->count == 2) {
         status = read_number(node->items[0], ZENITH, values.numbers, error);
-        const int result = read_number(node->items[1], AZIMUTH, values.numbers, error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, read_number(node->items[1], AZIMUTH, values.numbers, error));
     } else if (node->kind == ICS_YAML_MAPPING) {
         for (size_t i = 0; i < node->count; ++i) {
-            const int result = read_entry(&node->entries[i], &values, error);
-            status = status ? status : result;
+            status = ics_error_first(status, read_entry(&node->entries[i], &values, error));
         }
     } else {
         return ics_yaml_unexpected(error, node, "pmts",
@@ -148,12 +145,11 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
         return ics_yaml_error(error, node, "pmts: %s", fault);
     }
     if (values.acceptance.angular != NULL || values.acceptance.ratio != NULL) {
-        const int result = ics_pmt_acceptance_add(&values.acceptance, type, out, error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, ics_pmt_acceptance_add(&values.acceptance, type, out, error));
     }
     if (values.transit != NULL) {
-        const int result = ics_transit_times_add(values.transit, type, out, error);
-        status = status ? status : result;
+        status = ics_error_first(status, ics_transit_times_add(values.transit, type, out, error));
     }
     return status;
 }
@@ -177,8 +173,8 @@ int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type
     type->pmt_count = node->count;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        const int result = read_pmt(node->items[i], radius, type, &type->pmts[i], error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, read_pmt(node->items[i], radius, type, &type->pmts[i], error));
     }
     return status;
 }

@@ -1,8 +1,7 @@
 #include "pipeline/models/types/transit_times.h"
 
-#include "base/cleanup.h"
 #include "base/error.h"
-#include "pipeline/models/types/type_file.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
-#include "pipeline/models/types/type_file.h"
-
 #include "pipeline/config/schema/value.h"
+#include "pipeline/models/types/type_members.h"
 
 int ics_type_file_path(const ics_yaml_node *node, const char *key, const char *expected, char **out,
                        icestream_error *error)

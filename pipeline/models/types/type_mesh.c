@@ -1,9 +1,8 @@
-#include "pipeline/models/types/type_mesh.h"
 
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/mesh/mesh.h"
-#include "pipeline/models/types/type_file.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +47,7 @@ static int read_parts(const ics_yaml_node *node, ics_mesh_part **out, icestream_
     }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        const int result = read_part(&node->entries[i], &(*out)[i], error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_part(&node->entries[i], &(*out)[i], error));
     }
     return status;
 }
@@ -57,8 +55,8 @@ static int read_parts(const ics_yaml_node *node, ics_mesh_part **out, icestream_
 int ics_type_mesh_read(const ics_type_mesh *values, ice_module_type *type, ics_warnings *warnings,
                        icestream_error *error)
 {
-    ICS_FREED ics_mesh_part *parts = NULL;
-    ICS_FREED char *path = NULL;
+    ICS_FREES ics_mesh_part *parts = NULL;
+    ICS_FREES char *path = NULL;
     if (values->parts != NULL) {
         ICS_TRY(read_parts(values->parts, &parts, error));
     }

@@ -6,13 +6,10 @@
 #include "pipeline/config/schema/schema.h"
 #include "pipeline/models/model_file.h"
 #include "pipeline/models/types/direction.h"
-#include "pipeline/models/types/om_conf.h"
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/pmt_areas.h"
-#include "pipeline/models/types/pmts.h"
 #include "pipeline/models/types/transit_times.h"
-#include "pipeline/models/types/type_file.h"
-#include "pipeline/models/types/type_mesh.h"
+#include "pipeline/models/types/type_members.h"
 #include "tables/tables.h"
 
 #include <stdlib.h>
@@ -197,7 +194,7 @@ static int read_type(const ics_yaml_node *node, const char *name, double oversiz
 static int read_type_file(const ics_yaml_node *node, const char *name, double oversize,
                           ics_types *types, ics_warnings *warnings, icestream_error *error)
 {
-    ICS_FREED char *path = NULL;
+    ICS_FREES char *path = NULL;
     ics_yaml *document;
     ICS_TRY(ics_type_file_path(node, name, "the name of a file", &path, error));
     ICS_TRY(ics_yaml_read_file(path, &document, error));
@@ -228,7 +225,7 @@ static int read_named(const ics_yaml_node *mapping, double oversize, ics_types *
         } else {
             result = read_type(value, entry->key->text, oversize, types, warnings, error);
         }
-        status = status ? status : result;
+        status = ics_error_first(status, result);
     }
     return status;
 }
@@ -256,7 +253,7 @@ static int read_om_tables(const ics_yaml_node *tables, ics_types *types, icestre
         } else {
             result = ics_pmt_areas_read_yaml(entry->value, &types->items[found], error);
         }
-        status = status ? status : result;
+        status = ics_error_first(status, result);
     }
     return status;
 }
@@ -289,31 +286,24 @@ static bool is_path(const char *value)
 /* Reports that there are tables for types of om.conf, which the run does not use. */
 static int no_om_conf(const icestream_config *config, icestream_error *error)
 {
-    char place[512];
-    return ics_error_add(error, ICESTREAM_E_CONFIG,
-                         "%s: error: detector.om_tables: is about types of om.conf, which is not "
-                         "used; expected detector.om_conf, too, and no detector.types",
-                         ics_config_place(config, "detector.om_tables", place, sizeof place));
+    return ics_config_error(config, "detector.om_tables", error,
+                            "is about types of om.conf, which is not used; expected "
+                            "detector.om_conf, too, and no detector.types");
 }
 
 /* Types come from one source, and om.map and om_tables are about the types of om.conf. */
 static int check_sources(const icestream_config *config, icestream_error *error)
 {
-    char place[512];
     if (config->detector.types != NULL && is_path(config->detector.om_conf)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: detector.om_conf: is given, and so are detector.types; "
-                             "expected one of them",
-                             ics_config_place(config, "detector.om_conf", place, sizeof place));
+        return ics_config_error(config, "detector.om_conf", error,
+                                "is given, and so are detector.types; expected one of them");
     }
     if (is_path(config->detector.om_map) &&
         (config->detector.types != NULL || strcmp(config->detector.om_conf, "none") == 0 ||
          (config->ice.directory == NULL && !is_path(config->detector.om_conf)))) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: detector.om_map: has the numbers of types of om.conf, which "
-            "is not given; expected detector.om_conf, too",
-            ics_config_place(config, "detector.om_map", place, sizeof place));
+        return ics_config_error(config, "detector.om_map", error,
+                                "has the numbers of types of om.conf, which is not given; expected "
+                                "detector.om_conf, too");
     }
     return config->detector.om_tables != NULL && config->detector.types != NULL
                ? no_om_conf(config, error)
