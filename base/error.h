@@ -20,6 +20,17 @@
         }                                                                                          \
     } while (0)
 
+/* In front of the declaration of a variable: `function` gets its address at the end of its scope,
+ * also where ICS_TRY returns. A function that gives the value away empties the variable. */
+#define ICS_CLEANUP(function) __attribute__((cleanup(function)))
+
+/* Returns the first of two results that is not ICESTREAM_OK; ICESTREAM_OK: neither failed. For
+ * checks that are all made, so that their errors are reported together. */
+static inline int ics_error_first(int status, int next)
+{
+    return status != 0 ? status : next;
+}
+
 /* Sets text and status of the error and returns `status`. `error` may be NULL. */
 int ics_error_set(icestream_error *error, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -46,6 +57,9 @@ int ics_error_add(icestream_error *error, int status, const char *format, ...)
 enum { ICS_ERROR_KIND = 10 };
 int ics_error_add_counted(icestream_error *error, size_t *count, int status, const char *name,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Adds "NAME: error: out of memory". Returns ICESTREAM_E_MEMORY. */
+int ics_error_no_memory(icestream_error *error, const char *name);
 
 /* Copies an error; both may be NULL. Returns the status of `from`; ICESTREAM_OK if it is NULL. */
 int ics_error_copy(icestream_error *to, const icestream_error *from);

@@ -173,3 +173,14 @@ void *ics_memory_zeros(size_t count, size_t size)
     }
     return memory;
 }
+
+void *ics_memory_grow(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return array;
+    }
+    const size_t room = *capacity > 0 ? 2 * *capacity : 64;
+    void *grown = room > SIZE_MAX / size ? NULL : realloc(array, room * size);
+    *capacity = grown != NULL ? room : *capacity;
+    return grown;
+}

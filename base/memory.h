@@ -33,4 +33,9 @@ void *ics_memory_large(size_t bytes);
  * the machine lacks the memory. A large array prefers huge pages. count, size >= 1. Any thread. */
 void *ics_memory_zeros(size_t count, size_t size);
 
+/* Makes room for an item behind the `count` items of a growing array, as realloc() does; `capacity`
+ * counts the items for which there is room (0: array is NULL). Returns the array, or NULL: the
+ * machine lacks the memory, and the old array stays. size >= 1. Any thread. */
+void *ics_memory_grow(void *array, size_t count, size_t *capacity, size_t size);
+
 #endif

@@ -140,12 +140,11 @@ static int read_shifts(ics_text_reader *reader, ics_text_line *line, ics_text_ta
         for (size_t i = 0; i < table->columns; ++i) {
             good &= ics_text_number(reader, line, i, i == 0 ? "z_m" : "shift", &row[i]);
         }
-        if (good && ics_text_table_add(table, row, line->number) != ICESTREAM_OK) {
-            return ics_error_add(reader->error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
-                                 reader->name);
+        if (good) {
+            ICS_TRY(ics_text_table_add(reader, table, row, line->number));
         }
     }
-    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+    return ics_text_status(reader);
 }
 
 /* Reads clsim's tilt and writes it as a table of tilt. clsim lists rows upwards; the table has
@@ -198,9 +197,8 @@ static int read_density(const ics_text *text, const ics_text_table *table, ics_c
         } else if (!(row[DENSITY] > 0 && row[DENSITY] < 1e30)) {
             status = ics_text_fault(&reader, table->lines[i], 0,
                                     "pdf_per_m: found %.10g, expected more than 0", row[DENSITY]);
-        } else if (ics_curve_add(density, row[WAVELENGTH], row[DENSITY]) != ICESTREAM_OK) {
-            status =
-                ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        } else {
+            status = ics_curve_add(density, row[WAVELENGTH], row[DENSITY], error);
         }
         last = row[WAVELENGTH];
     }

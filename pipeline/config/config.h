@@ -250,6 +250,11 @@ int ics_config_load_text(const char *name, const char *text, size_t length, cons
 const char *ics_config_place(const icestream_config *config, const char *key_path, char *buffer,
                              size_t size);
 
+/* Adds the error "PLACE: error: KEY: ..." about the value of a key. Returns the status of `error`,
+ * or ICESTREAM_E_CONFIG if it is NULL. */
+int ics_config_error(const icestream_config *config, const char *key_path, icestream_error *error,
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /* If the error is ICESTREAM_E_CONFIG, writes the place of a key in front of its text. Returns the
  * error's status. */
 int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error);

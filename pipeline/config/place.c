@@ -4,6 +4,7 @@
 #include "pipeline/config/schema/value.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,6 +22,18 @@ const char *ics_config_place(const icestream_config *config, const char *key_pat
         snprintf(buffer, size, "--set %s", key_path);
     }
     return buffer;
+}
+
+int ics_config_error(const icestream_config *config, const char *key_path, icestream_error *error,
+                     const char *format, ...)
+{
+    char place[1024], text[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s: %s",
+                         ics_config_place(config, key_path, place, sizeof place), key_path, text);
 }
 
 int ics_config_blame(const icestream_config *config, const char *key_path, icestream_error *error)

@@ -25,10 +25,8 @@ int ics_forecast_make(const icestream_config *config, const ics_models *models, 
     ics_particle_survey survey = {0};
     int status = ics_particle_survey_take(config, &setup, parts, &survey, error);
     if (warnings != NULL && status == ICESTREAM_OK) {
-        status = ics_warnings_add_all(warnings, &survey.warnings);
-    }
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_set(error, status, "out of memory for warnings about particles");
+        ics_warnings_add_all(warnings, &survey.warnings);
+        status = ics_warnings_status(warnings, error);
     }
     ics_particle_survey_free(&survey);
     *out = (ics_forecast){.steps = survey.steps,

@@ -1,5 +1,6 @@
 #include "pipeline/models/light_record.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/config/changes.h"
 #include "pipeline/models/detector/detector.h"
@@ -14,7 +15,7 @@
 
 static int out_of_memory(icestream_error *error)
 {
-    return ics_error_add(error, ICESTREAM_E_MEMORY, "light: out of memory for its record");
+    return ics_error_no_memory(error, "light");
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -138,20 +139,13 @@ static void set_medium(maker *make)
 /* A file of light.spectra: its content counts. */
 static int add_file(const maker *make, const char *path)
 {
-    ics_text text;
-    ics_curve curve = {0};
-    int status = ics_text_read(path, &text, make->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    status = ics_curve_read_density(&text, &curve, make->error);
-    ics_text_free(&text);
-    if (status == ICESTREAM_OK) {
-        add_rounded(make->digest, curve.x, curve.count);
-        add_rounded(make->digest, curve.y, curve.count);
-    }
-    ics_curve_free(&curve);
-    return status;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
+    ICS_TRY(ics_text_read(path, &text, make->error));
+    ICS_TRY(ics_curve_read_density(&text, &curve, make->error));
+    add_rounded(make->digest, curve.x, curve.count);
+    add_rounded(make->digest, curve.y, curve.count);
+    return ICESTREAM_OK;
 }
 
 static void set_spectra(maker *make)
@@ -181,14 +175,19 @@ static bool is_none(const json_t *settings)
     return acceptance != NULL && strcmp(acceptance, "none") == 0;
 }
 
-static bool is_thinning_key(const char *key)
+static bool is_one_of(const char *key, const char *const *keys, size_t count)
 {
-    for (size_t i = 0; i < sizeof thinning_keys / sizeof *thinning_keys; ++i) {
-        if (strcmp(key, thinning_keys[i]) == 0) {
+    for (size_t i = 0; i < count; ++i) {
+        if (strcmp(key, keys[i]) == 0) {
             return true;
         }
     }
     return false;
+}
+
+static bool is_thinning_key(const char *key)
+{
+    return is_one_of(key, thinning_keys, sizeof thinning_keys / sizeof *thinning_keys);
 }
 
 static void set_all(maker *make)
@@ -210,7 +209,7 @@ static void set_all(maker *make)
 static int digest_settings(const json_t *settings, char digest[ICS_DIGEST_TEXT],
                            icestream_error *error)
 {
-    json_t *used = json_object();
+    json_auto_t *used = json_object();
     const char *key;
     json_t *value;
     int failed = used == NULL;
@@ -222,19 +221,22 @@ static int digest_settings(const json_t *settings, char digest[ICS_DIGEST_TEXT],
                 json_object_set(used, key, table != NULL ? (json_t *)(uintptr_t)table : value);
         }
     }
-    char *text = failed ? NULL : json_dumps(used, JSON_COMPACT | JSON_SORT_KEYS);
-    json_decref(used);
-    if (text == NULL) {
-        return out_of_memory(error);
-    }
-    const int status = ics_digest_of(text, strlen(text), digest, error);
-    free(text);
-    return status;
+    ICS_FREES char *text = failed ? NULL : json_dumps(used, JSON_COMPACT | JSON_SORT_KEYS);
+    return text != NULL ? ics_digest_of(text, strlen(text), digest, error) : out_of_memory(error);
 }
 
-static int finish(maker *make, bool thinned, json_t **out)
+static int make_record(maker *make, bool thinned, json_t **out)
 {
     char digest[ICS_DIGEST_TEXT], seed[24];
+    if (make->settings == NULL) {
+        return out_of_memory(make->error);
+    }
+    ICS_TRY(ics_digest_create(&make->digest, make->error));
+    if (thinned) {
+        set_all(make);
+    }
+    set_spectra(make);
+    ICS_TRY(make->status);
     ICS_TRY(digest_settings(make->settings, digest, make->error));
     snprintf(seed, sizeof seed, "%" PRIu64, make->config->run.seed);
     *out = json_pack("{s:b, s:s, s:O, s:s}", "thinned", (int)thinned, "seed", seed, "settings",
@@ -247,22 +249,10 @@ int ics_light_record_create(const icestream_config *config, const ics_models *mo
 {
     maker make = {.config = config, .models = models, .settings = json_object(), .error = error};
     *out = NULL;
-    make.status = ics_digest_create(&make.digest, error);
-    if (make.status == ICESTREAM_OK && make.settings == NULL) {
-        make.status = out_of_memory(error);
-    }
-    if (make.status == ICESTREAM_OK && thinned) {
-        set_all(&make);
-    }
-    if (make.status == ICESTREAM_OK) {
-        set_spectra(&make);
-    }
-    if (make.status == ICESTREAM_OK) {
-        make.status = finish(&make, thinned, out);
-    }
+    const int status = make_record(&make, thinned, out);
     ics_digest_destroy(make.digest);
     json_decref(make.settings);
-    return make.status;
+    return status;
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -310,14 +300,13 @@ int ics_light_record_compare(const char *name, const json_t *steps, const json_t
                              "icestream generate writes",
                              name);
     }
-    json_t *differences = json_array();
+    json_auto_t *differences = json_array();
     int failed = differences == NULL;
     json_object_foreach(theirs, key, value)
     {
         char left[256], right[256];
         const json_t *mine = json_object_get(ours, key);
         if (!is_setting(value)) {
-            json_decref(differences);
             return ics_error_add(error, ICESTREAM_E_INPUT,
                                  "%s: trailer: light: %s: found another type, expected a text or "
                                  "an object with name and digest",
@@ -333,10 +322,9 @@ int ics_light_record_compare(const char *name, const json_t *steps, const json_t
         }
     }
     if (failed) {
-        json_decref(differences);
         return out_of_memory(error);
     }
-    *out = differences;
+    *out = json_incref(differences);
     return ICESTREAM_OK;
 }
 
@@ -352,14 +340,13 @@ static bool can_set(const char *key, const char *value)
     static const char *const keys[] = {"detector.oversize", "detector.radius",
                                        "particles.conventions", "particles.losses",
                                        "particles.stopping"};
-    bool can = strcmp(key, "light.acceptance") == 0 && strchr(value, '(') == NULL;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
-        can = can || strcmp(key, keys[i]) == 0;
-    }
-    return can;
+    return (strcmp(key, "light.acceptance") == 0 && strchr(value, '(') == NULL) ||
+           is_one_of(key, keys, sizeof keys / sizeof *keys);
 }
 
-int ics_light_record_refuse(const char *name, const json_t *differences, icestream_error *error)
+/* Adds the error that the light of a step file differs: one line for each key with both values, and
+ * one with the remedies. Returns ICESTREAM_E_INPUT. */
+static int refuse(const char *name, const json_t *differences, icestream_error *error)
 {
     size_t index;
     const json_t *difference;
@@ -389,20 +376,20 @@ int ics_light_record_refuse(const char *name, const json_t *differences, icestre
 int ics_light_record_judge(const icestream_config *config, const json_t *run, const char *name,
                            const json_t *steps, json_t **accepted, icestream_error *error)
 {
-    json_t *differences = NULL;
+    json_auto_t *differences = NULL;
     *accepted = NULL;
     if (steps == NULL) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_light_record_compare(name, steps, run, &differences, error));
-    int status = ICESTREAM_OK;
-    if (json_array_size(differences) > 0 && config->source.light_mismatch == ICS_MISMATCH_REFUSE) {
-        status = ics_light_record_refuse(name, differences, error);
-    } else if (json_array_size(differences) > 0) {
-        *accepted = json_incref(differences);
+    if (json_array_size(differences) == 0) {
+        return ICESTREAM_OK;
     }
-    json_decref(differences);
-    return status;
+    if (config->source.light_mismatch == ICS_MISMATCH_REFUSE) {
+        return refuse(name, differences, error);
+    }
+    *accepted = json_incref(differences);
+    return ICESTREAM_OK;
 }
 
 const char *ics_light_record_assumed(const json_t *run, char *buffer, size_t size)

@@ -31,10 +31,6 @@ int ics_light_record_create(const icestream_config *config, const ics_models *mo
 int ics_light_record_compare(const char *name, const json_t *steps, const json_t *run, json_t **out,
                              icestream_error *error);
 
-/* Adds the error that the light of a step file differs: one line for each key with both values, and
- * one with the remedies. Returns ICESTREAM_E_INPUT. */
-int ics_light_record_refuse(const char *name, const json_t *differences, icestream_error *error);
-
 /* Compares the record of a step file (NULL: it has none) with that of the run, as
  * source.light_mismatch says: steps of other light are refused, or *accepted gets the differences,
  * which the caller owns. *accepted is NULL if there is nothing to accept. ICESTREAM_E_INPUT,

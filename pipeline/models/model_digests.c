@@ -4,9 +4,8 @@
  *
  * So no list of the members of a model has to be kept. A new member needs no line here if it
  * reaches hits through the tables of tables/ or of the detect stage. */
-#include "pipeline/models/model_digests.h"
-
 #include "base/error.h"
+#include "pipeline/models/models.h"
 #include "tables/tables.h"
 
 #include <math.h>
@@ -103,44 +102,38 @@ static void add_bias(ics_digest *digest, const ice_light *light)
     ics_digest_add_numbers(digest, light->kept, light->count);
 }
 
+/* Ends the digest of a model, and begins the next one. */
+static void finish(ics_digest *digest, char text[ICS_DIGEST_TEXT])
+{
+    ics_digest_text(digest, text);
+    ics_digest_reset(digest);
+}
+
 static int add_models(ics_digest *digest, ics_models *models, icestream_error *error)
 {
-    int status = add_tables(digest, models->medium, &fixed_detector, NULL, &fixed_light, error);
-    ics_digest_text(digest, models->ice_digest);
-    ics_digest_reset(digest);
-    if (status == ICESTREAM_OK) {
-        status = ics_tables_part_create(models->detector, &models->detector_part, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = add_tables(digest, &fixed_medium, models->detector, models->detector_part,
-                            &fixed_light, error);
-        add_names(digest, models->detector);
-    }
+    ICS_TRY(add_tables(digest, models->medium, &fixed_detector, NULL, &fixed_light, error));
+    finish(digest, models->ice_digest);
+    ICS_TRY(ics_tables_part_create(models->detector, &models->detector_part, error));
+    ICS_TRY(add_tables(digest, &fixed_medium, models->detector, models->detector_part, &fixed_light,
+                       error));
+    add_names(digest, models->detector);
     if (models->detection != NULL) {
         add_detection(digest, models->detection);
     }
-    ics_digest_text(digest, models->detector_digest);
-    ics_digest_reset(digest);
-    if (status == ICESTREAM_OK) {
-        status = add_tables(digest, &fixed_medium, &fixed_detector, NULL, models->light, error);
-        add_bias(digest, models->light);
-    }
-    ics_digest_text(digest, models->light_digest);
-    return status;
+    finish(digest, models->detector_digest);
+    ICS_TRY(add_tables(digest, &fixed_medium, &fixed_detector, NULL, models->light, error));
+    add_bias(digest, models->light);
+    finish(digest, models->light_digest);
+    return models->ice_digest[0] && models->detector_digest[0] && models->light_digest[0]
+               ? ICESTREAM_OK
+               : ics_error_no_memory(error, "models");
 }
 
 int ics_model_digests_make(ics_models *models, icestream_error *error)
 {
-    ics_digest *digest = NULL;
-    int status = ics_digest_create(&digest, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    status = add_models(digest, models, error);
+    ics_digest *digest;
+    ICS_TRY(ics_digest_create(&digest, error));
+    const int status = add_models(digest, models, error);
     ics_digest_destroy(digest);
-    if (status == ICESTREAM_OK &&
-        (!models->ice_digest[0] || !models->detector_digest[0] || !models->light_digest[0])) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
-    }
     return status;
 }

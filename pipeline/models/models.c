@@ -6,7 +6,6 @@
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/ice/ice.h"
 #include "pipeline/models/light/light.h"
-#include "pipeline/models/model_digests.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,15 +42,13 @@ static int check_columns(const icestream_config *config, ics_models *models, ice
     }
     ics_config_place(config, "detector.oversize", place, sizeof place);
     if (config->ice.hole_ice == ICS_HOLE_ICE_UNSCALED) {
-        return ics_warnings_add(
-                   &models->warnings,
-                   "%s: detector.oversize: found %g, with which modules are %.3g m wide, and "
-                   "ice.hole_ice: unscaled, with columns of %.3g m: most light misses the columns, "
-                   "which is wrong except for comparisons with ppc; usual: detector.oversize: 1",
-                   place, oversize, 2 * models->detector->radius * oversize,
-                   2 * hole->radius) == ICESTREAM_OK
-                   ? ICESTREAM_OK
-                   : ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
+        ics_warnings_add(
+            &models->warnings,
+            "%s: detector.oversize: found %g, with which modules are %.3g m wide, and "
+            "ice.hole_ice: unscaled, with columns of %.3g m: most light misses the columns, "
+            "which is wrong except for comparisons with ppc; usual: detector.oversize: 1",
+            place, oversize, 2 * models->detector->radius * oversize, 2 * hole->radius);
+        return ICESTREAM_OK;
     }
     return ics_error_add(
         error, ICESTREAM_E_CONFIG,
@@ -62,65 +59,60 @@ static int check_columns(const icestream_config *config, ics_models *models, ice
         place, oversize, 2 * hole->radius, 2 * models->detector->radius * oversize);
 }
 
-/* ---- all together ---------------------------------------------------------------------------- */
-
-static int warn_of_unused(const icestream_config *config, ics_warnings *warnings,
-                          icestream_error *error)
+static void destroy_at(ics_models **models)
 {
-    char text[1400];
-    const char *unused = ics_config_table_unused(config, text, sizeof text);
-    return unused == NULL || ics_warnings_add(warnings, "%s", unused) == ICESTREAM_OK
-               ? ICESTREAM_OK
-               : ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
+    ics_models_destroy(*models);
 }
 
-int ics_models_create(const icestream_config *config, ics_models **out, icestream_error *error)
+/* Makes ice and detector. Errors of both are reported together, and those of missing files for the
+ * light, too. */
+static int make_surroundings(const icestream_config *config, ics_models *models,
+                             ics_ice_factors *factors, icestream_error *error)
 {
-    *out = NULL;
-    ics_models *models = calloc(1, sizeof *models);
-    if (models == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "models: error: out of memory");
-    }
-    ics_ice_factors factors;
+    static const char *const others[] = {"light.", "stages."};
     int status = ics_config_check_files(config, "ice.", error);
     if (status == ICESTREAM_OK) {
-        status = ics_ice_create(config, &models->medium, &factors, &models->warnings, error);
+        status = ics_ice_create(config, &models->medium, factors, &models->warnings, error);
     }
     int result = ics_config_check_files(config, "detector.", error);
     if (result == ICESTREAM_OK) {
         result = ics_detector_create(config, &models->detector, &models->warnings, error);
     }
-    if (result == ICESTREAM_OK) {
-        models->detector_from = detector_reason(config, models->detector);
-    }
-    status = status ? status : result;
+    status = ics_error_first(status, result);
     if (status == ICESTREAM_OK) {
         status = check_columns(config, models, error);
     }
-    const char *const others[] = {"light.", "stages."};
     for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
-        result = ics_config_check_files(config, others[i], error);
-        status = status ? status : result;
+        status = ics_error_first(status, ics_config_check_files(config, others[i], error));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_light_create(config, models->medium, &factors, models->detector,
-                                  &models->light, error);
+    return status;
+}
+
+int ics_models_create(const icestream_config *config, ics_models **out, icestream_error *error)
+{
+    char text[1400];
+    ics_ice_factors factors;
+    ICS_CLEANUP(destroy_at) ics_models *models = calloc(1, sizeof *models);
+    *out = NULL;
+    if (models == NULL) {
+        return ics_error_no_memory(error, "models");
     }
-    if (status == ICESTREAM_OK) {
-        status = warn_of_unused(config, &models->warnings, error);
+    ICS_TRY(make_surroundings(config, models, &factors, error));
+    models->detector_from = detector_reason(config, models->detector);
+    ICS_TRY(ics_light_create(config, models->medium, &factors, models->detector, &models->light,
+                             error));
+    const char *unused = ics_config_table_unused(config, text, sizeof text);
+    if (unused != NULL) {
+        ics_warnings_add(&models->warnings, "%s", unused);
     }
-    if (status == ICESTREAM_OK && ics_sensors_detecting(config)) {
-        status = ics_detection_create(models->detector, models->light, config->stages.detect,
-                                      ics_config_content(config), &models->detection, error);
+    if (ics_sensors_detecting(config)) {
+        ICS_TRY(ics_detection_create(models->detector, models->light, config->stages.detect,
+                                     ics_config_content(config), &models->detection, error));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_model_digests_make(models, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_models_destroy(models);
-        return status;
-    }
+    ICS_TRY(ics_model_digests_make(models, error));
+    ICS_TRY(ics_warnings_status(&models->warnings, error));
     *out = models;
+    models = NULL;
     return ICESTREAM_OK;
 }
 

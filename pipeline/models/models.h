@@ -34,4 +34,8 @@ void ics_models_destroy(ics_models *models);
 /* Writes a summary for people. Check ferror(out) afterwards. */
 void ics_models_describe(const ics_models *models, FILE *out);
 
+/* Fills ice_digest, detector_digest and light_digest of models that are complete otherwise.
+ * ICESTREAM_E_CONFIG: a model that cannot be turned into tables. ICESTREAM_E_MEMORY. */
+int ics_model_digests_make(ics_models *models, icestream_error *error);
+
 #endif

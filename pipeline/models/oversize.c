@@ -1,5 +1,6 @@
 #include "pipeline/models/oversize.h"
 
+#include "pipeline/models/detector/detector.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/light/light_region.h"
 #include "stages/optics.h"
@@ -44,11 +45,6 @@ static double oversize_of(const ice_detector *detector, const ice_module *module
     return detector->type_count > 0 ? detector->types[module->type].oversize : detector->oversize;
 }
 
-static double reach_of(const ice_detector *detector, const ice_module *module)
-{
-    return detector->type_count > 0 ? detector->types[module->type].reach : detector->radius;
-}
-
 /* The same for a cascade from `from` to `to`, whose light comes from its axis. Light that begins
  * inside the oversized module is not seen. */
 static double cascade_bias(const ice_detector *detector, const ice_module *module,
@@ -56,7 +52,8 @@ static double cascade_bias(const ice_detector *detector, const ice_module *modul
                            const ice_cascade_profile *depth)
 {
     enum { POINTS = 500 };
-    const double oversize = oversize_of(detector, module), reach = reach_of(detector, module);
+    const double oversize = oversize_of(detector, module),
+                 reach = ics_detector_reach(detector, module);
     const double way[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
     const double length = sqrt(way[0] * way[0] + way[1] * way[1] + way[2] * way[2]);
     double wide = 0, narrow = 0;
@@ -107,7 +104,8 @@ static double shadow_on(const ice_detector *detector, const ice_module *module, 
         const ice_module *other = &detector->modules[i];
         const double dx = other->x - module->x, dy = other->y - module->y,
                      dz = other->z - module->z;
-        const double square = dx * dx + dy * dy + dz * dz, reach = reach_of(detector, other);
+        const double square = dx * dx + dy * dy + dz * dz,
+                     reach = ics_detector_reach(detector, other);
         if (square > 0 && square < 25 * length * length) {
             share += reach * reach / (4 * square) * exp(-sqrt(square) / length);
         }
@@ -142,7 +140,8 @@ static void add_module(const ice_medium *medium, const ice_detector *detector,
                        const ice_module *module, double share, ics_oversize_effects *out)
 {
     const double slowness = ice_group_index_double(WAVELENGTH) / ICE_LIGHT_SPEED;
-    const double oversize = oversize_of(detector, module), reach = reach_of(detector, module);
+    const double oversize = oversize_of(detector, module),
+                 reach = ics_detector_reach(detector, module);
     const double wide = oversize * reach, length = scattering_length_at(medium, module->z);
     const bool is_entry = detector->crossing == ICE_CROSSING_ENTRY;
     out->length.mean += share / length;
@@ -212,7 +211,8 @@ bool ics_oversize_near_text(const ice_detector *detector, const double from[3], 
     if (module == NULL) {
         return false;
     }
-    const double oversize = oversize_of(detector, module), reach = reach_of(detector, module);
+    const double oversize = oversize_of(detector, module),
+                 reach = ics_detector_reach(detector, module);
     if (!(oversize > 1)) {
         snprintf(text, size,
                  "found light that begins inside string %u, module %u (%.3g m from its centre), "

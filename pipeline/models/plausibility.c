@@ -7,6 +7,7 @@
 #include "pipeline/models/plausibility_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
@@ -41,6 +42,51 @@ static void check_run(const ics_inspection *self)
         "core",
         threads, cores, cores == 1 ? "" : "s");
 }
+
+/* ---- the environment ------------------------------------------------------------------------- */
+
+/* Variables of the environment that ppc reads and icestream does not: users of ppc set them by
+ * habit. docs/for-ppc-users.md has the same table. */
+
+/* A variable, and what to give instead. `key`: a run that gives it needs no warning; NULL: what is
+ * to give is no key of a run. */
+static const struct {
+    const char *name, *key, *instead;
+} variables[] = {
+    {"PPCTABLESDIR", "ice.directory", "ice.directory"},
+    {"ICEMODELDIR", "ice.directory", "ice.directory"},
+    {"TILTMODELDIR", "ice.directory", "ice.directory"},
+    {"PPCHOLEICE", "detector.angular_acceptance", "detector.angular_acceptance"},
+    {"OVSZ", "detector.oversize", "detector.oversize"},
+    {"WFLA", "light.spectra", "light.spectra: [{line: NM}], and spectrum: 7 at the flasher"},
+    {"FLWL", "light.acceptance", "light.acceptance or light.spectra"},
+    {"FWID", NULL, "beam_width or beam at the flasher"},
+    {"FLDR", NULL,
+     "one flasher for each LED, with led and led_azimuth, or with zenith and azimuth"},
+    {"FZCR", NULL, "zenith and azimuth of the flasher"},
+    {"ELEV", NULL, "zenith and azimuth of the flasher"},
+    {"FTLT", NULL, "zenith and azimuth of the tilted LED"},
+    {"OFLA", "detector.excluded", "detector.excluded without the flashing module"},
+    {"BFRM", "ice.birefringence_subtraction", "ice.birefringence_subtraction"},
+    {"BFRA", NULL, "the columns of birefringence of an ice file"},
+    {"BFRB", NULL, "the columns of birefringence of an ice file"},
+    {"ABSM", NULL, "the file version of the ice folder"},
+};
+
+static void check_environment(const ics_inspection *self)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; ++i) {
+        const char *value = getenv(variables[i].name), *key = variables[i].key;
+        if (value != NULL && (key == NULL || !ics_plausibility_is_given(self, key))) {
+            ics_warnings_add(self->warnings,
+                             "the environment has %s=%s, a variable of ppc, which icestream "
+                             "does not read; usual: %s",
+                             variables[i].name, value, variables[i].instead);
+        }
+    }
+}
+
+/* ---- all together ---------------------------------------------------------------------------- */
 
 static ics_inspection inspection_of(const icestream_config *config, ics_models *models)
 {
@@ -87,7 +133,7 @@ int ics_plausibility_check(const icestream_config *config, ics_models *models)
     ics_plausibility_check_detector(&self);
     ics_plausibility_check_ice(&self);
     check_run(&self);
-    ics_plausibility_check_environment(&self);
+    check_environment(&self);
     ics_plausibility_check_folder(&self);
     return models->warnings.status;
 }

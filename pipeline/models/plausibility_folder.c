@@ -1,6 +1,6 @@
 /* Files of a ppc ice folder that most likely do not mean what the configuration makes of them. */
 #include "pipeline/models/detector/sensors.h"
-#include "pipeline/models/ice/ice_known.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/plausibility_parts.h"
 #include "tables/tables.h"
 

@@ -39,8 +39,6 @@ char *ics_plausibility_find_file(const ics_inspection *self, const char *value, 
 /* The tables. The first ones are about values of the detector and of the ice. */
 void ics_plausibility_check_detector(const ics_inspection *self);
 void ics_plausibility_check_ice(const ics_inspection *self);
-/* Variables of the environment that ppc reads, unless the configuration has their key. */
-void ics_plausibility_check_environment(const ics_inspection *self);
 /* Files of ice.directory that most likely do not mean what the configuration makes of them. */
 void ics_plausibility_check_folder(const ics_inspection *self);
 

@@ -2,7 +2,7 @@
  * the file is read again; this happens only for a warning. */
 #include "pipeline/config/yaml/yaml.h"
 #include "pipeline/models/detector/detector_layout.h"
-#include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/model_file.h"
 #include "pipeline/models/plausibility_parts.h"
 #include "pipeline/models/text/text.h"
 
@@ -126,8 +126,7 @@ void ics_plausibility_expect(const ics_inspection *self, bool is_usual, ics_valu
     }
     va_list arguments;
     va_start(arguments, format);
-    (void)ics_warnings_add_at(self->warnings, place_of(self, at, place, sizeof place), format,
-                              arguments);
+    ics_warnings_add_at(self->warnings, place_of(self, at, place, sizeof place), format, arguments);
     va_end(arguments);
 }
 
@@ -140,7 +139,7 @@ bool ics_plausibility_is_given(const ics_inspection *self, const char *key)
 char *ics_plausibility_find_file(const ics_inspection *self, const char *value, const char *name)
 {
     char *path = NULL;
-    if (ics_sensors_model_file(self->config, value, name, &path, NULL) != ICESTREAM_OK) {
+    if (ics_model_file_find(self->config, value, name, &path, NULL) != ICESTREAM_OK) {
         self->warnings->status = ICESTREAM_E_MEMORY;
     }
     return path;

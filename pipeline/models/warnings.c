@@ -1,47 +1,48 @@
 #include "pipeline/models/warnings.h"
 
+#include "base/error.h"
 #include "base/json_text.h"
-#include "pipeline/icestream.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
-int ics_warnings_add(ics_warnings *warnings, const char *format, ...)
+void ics_warnings_add(ics_warnings *warnings, const char *format, ...)
 {
-    char **items = realloc(warnings->items, (warnings->count + 1) * sizeof *items);
-    if (items == NULL) {
-        return warnings->status = ICESTREAM_E_MEMORY;
-    }
-    warnings->items = items;
+    char **items =
+        ics_memory_grow(warnings->items, warnings->count, &warnings->capacity, sizeof *items);
+    warnings->items = items != NULL ? items : warnings->items;
     va_list arguments;
     va_start(arguments, format);
-    int length = vasprintf(&items[warnings->count], format, arguments);
-    va_end(arguments);
-    if (length < 0) {
-        return warnings->status = ICESTREAM_E_MEMORY;
+    if (items == NULL || vasprintf(&items[warnings->count], format, arguments) < 0) {
+        warnings->status = ICESTREAM_E_MEMORY;
+    } else {
+        ++warnings->count;
     }
-    ++warnings->count;
-    return ICESTREAM_OK;
+    va_end(arguments);
 }
 
-int ics_warnings_add_at(ics_warnings *warnings, const char *place, const char *format,
-                        va_list arguments)
+void ics_warnings_add_at(ics_warnings *warnings, const char *place, const char *format,
+                         va_list arguments)
 {
     char *sentence;
     if (vasprintf(&sentence, format, arguments) < 0) {
-        return warnings->status = ICESTREAM_E_MEMORY;
+        warnings->status = ICESTREAM_E_MEMORY;
+        return;
     }
-    const int status = ics_warnings_add(warnings, "%s: %s", place, sentence);
+    ics_warnings_add(warnings, "%s: %s", place, sentence);
     free(sentence);
-    return status;
 }
 
-int ics_warnings_add_all(ics_warnings *warnings, const ics_warnings *others)
+void ics_warnings_add_all(ics_warnings *warnings, const ics_warnings *others)
 {
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < others->count; ++i) {
-        status = ics_warnings_add(warnings, "%s", others->items[i]);
+    for (size_t i = 0; i < others->count; ++i) {
+        ics_warnings_add(warnings, "%s", others->items[i]);
     }
-    return status;
+}
+
+int ics_warnings_status(const ics_warnings *warnings, icestream_error *error)
+{
+    return warnings->status == ICESTREAM_OK ? ICESTREAM_OK : ics_error_no_memory(error, "warnings");
 }
 
 void ics_warnings_print(const ics_warnings *warnings, size_t first, const char *prefix, FILE *out)

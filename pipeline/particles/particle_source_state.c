@@ -31,7 +31,7 @@ void ics_particle_source_warn(const ics_particle_source *source, size_t position
     va_list arguments;
     va_start(arguments, format);
     ics_particle_source_place_of(source, position, place, sizeof place);
-    (void)ics_warnings_add_at(out, place, format, arguments);
+    ics_warnings_add_at(out, place, format, arguments);
     va_end(arguments);
 }
 

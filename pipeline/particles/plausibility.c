@@ -155,7 +155,7 @@ static int report(const inspection *self, ics_warnings *warnings)
 {
     const uint32_t photons = self->setup->photons_per_step;
     if (!self->setup->cascades_are_profiles && self->cascades > 0 && photons > 1) {
-        (void)ics_warnings_add(
+        ics_warnings_add(
             warnings,
             "particles.cascades: found steps, and up to %u photons of a cascade share a depth and "
             "a direction (particles.photons_per_step), so that counts near it fluctuate too much: "
@@ -167,10 +167,10 @@ static int report(const inspection *self, ics_warnings *warnings)
     for (mistake kind = 0; kind < MISTAKES; ++kind) {
         const mistake_count *found = &self->mistakes[kind];
         if (found->count > 1) {
-            (void)ics_warnings_add(warnings, "%s (and %" PRIu64 " more of %" PRIu64 " particles)",
-                                   found->first, found->count - 1, self->list.particles);
+            ics_warnings_add(warnings, "%s (and %" PRIu64 " more of %" PRIu64 " particles)",
+                             found->first, found->count - 1, self->list.particles);
         } else if (found->count == 1) {
-            (void)ics_warnings_add(warnings, "%s", found->first);
+            ics_warnings_add(warnings, "%s", found->first);
         }
     }
     return ics_list_warnings_report(&self->list, self->source, warnings);

@@ -15,7 +15,7 @@ void ics_run_warnings_add(ics_run_state *run, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     ics_run_log_text(run, ICS_EVENT_WARNING, "%s", text);
-    (void)ics_warnings_add(&run->warnings.texts, "%s", text);
+    ics_warnings_add(&run->warnings.texts, "%s", text);
 }
 
 /* Of the warnings that each step file may have, the summary keeps the first ones. */

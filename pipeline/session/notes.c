@@ -13,10 +13,11 @@ void ics_session_note(icestream_session *session, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     pthread_mutex_lock(&session->lock);
-    if (session->notes.count == ICS_SESSION_NOTES ||
-        ics_warnings_add(&session->notes, "%s", text) != ICESTREAM_OK) {
-        session->notes_lost++;
+    const size_t kept = session->notes.count;
+    if (kept < ICS_SESSION_NOTES) {
+        ics_warnings_add(&session->notes, "%s", text);
     }
+    session->notes_lost += session->notes.count == kept;
     pthread_mutex_unlock(&session->lock);
 }
 

@@ -1,6 +1,5 @@
 /* Fuzzes geometries. Input: '0' and a geo-f2k file, or '1' and CSV. Every accepted module must be
  * finite and in range. Good inputs are in corpus/geometry. */
-#include "pipeline/models/detector/module_closest.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
 #include "tests/fuzz/fuzz_target.h"
@@ -32,7 +31,7 @@ static void check_distances(const ics_module_list *list)
         apart[kept++] = modules[i];
     }
     double closest;
-    require(ics_module_closest(apart, kept, &closest) == ICESTREAM_OK);
+    require(ics_module_grid_closest(apart, kept, &closest, NULL) == ICESTREAM_OK);
     require(kept < 2 ? isinf(closest) : isfinite(closest));
     require(closest >= least);
     ics_module_grid_destroy(grid);

@@ -2,7 +2,7 @@
  * of "----" an om.map. What is accepted must keep the promises of physics/model.h; otherwise the
  * fuzzer aborts. Good inputs are in corpus/module_types. */
 #include "pipeline/models/detector/detx.h"
-#include "pipeline/models/types/om_conf.h"
+#include "pipeline/models/types/types.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

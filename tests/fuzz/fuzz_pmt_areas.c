@@ -5,7 +5,7 @@
  * from 0 to 1 and PMTs that exist; otherwise the fuzzer aborts. Good inputs are in
  * corpus/pmt_areas. */
 #include "physics/detect/variants.h"
-#include "pipeline/models/detector/pmt_area_tables.h"
+#include "pipeline/models/detector/pmt_tables.h"
 #include "pipeline/models/types/pmt_areas.h"
 #include "tests/fuzz/fuzz_target.h"
 

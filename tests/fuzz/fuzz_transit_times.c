@@ -1,7 +1,7 @@
 /* Fuzzes tables of transit times, which are CSV. What is accepted must keep the promises of
  * physics/model.h, and the times drawn from it must be in the table; otherwise the fuzzer aborts.
  * Good inputs are in corpus/transit_times. */
-#include "pipeline/models/detector/transit_tables.h"
+#include "pipeline/models/detector/pmt_tables.h"
 #include "pipeline/models/types/transit_times.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -23,12 +23,12 @@ static void draw(const ice_transit *transit)
     ice_module_type type = {.transit = *transit};
     const ice_detector detector = {.types = &type, .type_count = 1};
     ice_pmt_tables tables = {0};
-    void *memory = malloc(ics_transit_tables_bytes(&detector));
-    require(ics_transit_tables_bytes(&detector) > 0);
+    void *memory = malloc(ics_pmt_transit_bytes(&detector));
+    require(ics_pmt_transit_bytes(&detector) > 0);
     if (memory == NULL) {
         return;
     }
-    ics_transit_tables_fill(&detector, memory, &tables);
+    ics_pmt_transit_fill(&detector, memory, &tables);
     const uint32_t count = tables.transits[0].count;
     float before = (float)transit->ranges[0].from;
     require(count > 0);

@@ -432,28 +432,17 @@ END_TEST
 static const struct {
     const char *cfg, *dat, *message;
 } bad_folders[] = {
-    {PPC_SETTINGS "400\n0\n0\n", GOOD_DAT,
-     "cfg.txt:5: error: azimuth of the flow: found 400, expected -360 .. 360 degrees"},
     {PPC_SETTINGS "130\n0\n30\n", GOOD_DAT,
      "cfg.txt:7: error: logarithm of an anisotropy: found 30, expected -3 .. 3"},
-    {PPC_FLOW "-1\n0.03\n100\n", GOOD_DAT,
-     "cfg.txt:8: error: hole ice radius: found -1, expected 0 .. 100 radii of a module"},
     {PPC_FLOW "1\n1\n-3\n", GOOD_DAT, "cfg.txt:10: error: hole ice absorption length: found -3"},
     {PPC_FLOW "1\n1\n1\n2\n0.9\n", GOOD_DAT, "cfg.txt:11: error: liu_fraction: found 2"},
-    {PPC_FLOW "1\n1\n1\n0.5\n1\n", GOOD_DAT, "cfg.txt:12: error: mean_cosine: found 1"},
     {PPC_FLOW PPC_HOLE "0.6\n-0.3\n9\n", GOOD_DAT,
      "cfg.txt:15: error: logarithm of an absorption anisotropy: found 9, expected -3 .. 3"},
     {PPC_FLOW PPC_HOLE "0.6\n-0.3\n-0.3\n99\n", GOOD_DAT,
      "cfg.txt:16: error: scaling of the old absorption anisotropy: found 99"},
-    {PPC_FLOW PPC_HOLE "0\n0\n0\n0\n0\n0\n0\n0\n0.1\n1\n0.5\n-1\n0\n0\n0\n0\n", GOOD_DAT,
-     "birefringence: found a deflection 'across' of"},
-    {PPC_FLOW PPC_HOLE "0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n1\n-900\n0\n1\n", GOOD_DAT,
-     "birefringence: found a deflection 'mean' of"},
     {PPC_ALL, "1900 0.03 0.01 0 5 0 1\n",
      "icemodel.dat:1: error: k1: found 5, expected the logarithm"},
     {PPC_ALL, "1900 0.03 0.01 0 0 -5 1\n", "icemodel.dat:1: error: k2: found -5"},
-    {PPC_ALL, "1900 0.03 0.01 0 0 0 -1\n",
-     "icemodel.dat:1: error: birefringence: found -1, expected a strength, 0 .. 1000"},
     {PPC_ALL, "1900 0.03 0.01 0 0 0 1 -1\n",
      "icemodel.dat:1: error: birefringence of the mean: found -1"},
     /* 0.003 1/m at 400 nm is less than 0.00247 1/m at 700 nm. */

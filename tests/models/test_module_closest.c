@@ -1,7 +1,7 @@
 /* Promise: the distance of the two closest modules is exact, however the modules are arranged. To
  * join: a new arrangement is a function that fills a list, and a row of `arrangements`. */
 #include "pipeline/icestream.h"
-#include "pipeline/models/detector/module_closest.h"
+#include "pipeline/models/detector/module_grid.h"
 #include "tests/support/test_main.h"
 
 #include <math.h>
@@ -105,7 +105,7 @@ START_TEST(equals_all_pairs)
                 expected = fmin(expected, distance_of(&modules[i], &modules[k]));
             }
         }
-        ck_assert_int_eq(ics_module_closest(modules, MODULES, &found), ICESTREAM_OK);
+        ck_assert_int_eq(ics_module_grid_closest(modules, MODULES, &found, NULL), ICESTREAM_OK);
         ck_assert_msg(found == expected, "%s: found %.17g, expected %.17g", arrangements[_i].name,
                       found, expected);
     }
@@ -118,11 +118,11 @@ START_TEST(few_modules)
                                    {.x = 1e4, .y = 1e4, .z = 1e4}};
     const ice_module twice[3] = {{.x = 5}, {.x = 7}, {.x = 5}};
     double found;
-    ck_assert_int_eq(ics_module_closest(corners, 1, &found), ICESTREAM_OK);
+    ck_assert_int_eq(ics_module_grid_closest(corners, 1, &found, NULL), ICESTREAM_OK);
     ck_assert(isinf(found));
-    ck_assert_int_eq(ics_module_closest(corners, 2, &found), ICESTREAM_OK);
+    ck_assert_int_eq(ics_module_grid_closest(corners, 2, &found, NULL), ICESTREAM_OK);
     ck_assert_double_eq_tol(found, 34641.016, 1e-3);
-    ck_assert_int_eq(ics_module_closest(twice, 3, &found), ICESTREAM_OK);
+    ck_assert_int_eq(ics_module_grid_closest(twice, 3, &found, NULL), ICESTREAM_OK);
     ck_assert_double_eq(found, 0);
 }
 END_TEST

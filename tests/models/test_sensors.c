@@ -125,20 +125,13 @@ END_TEST
 static const struct {
     const char *text, *message;
 } bad_curves[] = {
-    {"", "as.dat: error: found no number, expected the maximum first"},
-    {"high\n", "as.dat:1:1: error: maximum: found 'high', expected a finite number"},
+    {"1\n2e6\n", "as.dat: error: coefficient of x^0: found 2000000, expected -1e6 .. 1e6"},
+    {"0\n0.3\n0.1\n", "found 3 numbers, the first one 0, expected 2"},
     {"-1\n1\n", "as.dat:1:1: error: maximum: found -1, expected 0 .. 10"},
     {"11\n1\n", "as.dat:1:1: error: maximum: found 11, expected 0 .. 10"},
-    {"1\n0.5\nnan\n", "as.dat:3:1: error: coefficient of x^1: found 'nan'"},
-    {"1\n2e6\n", "as.dat: error: coefficient of x^0: found 2000000, expected -1e6 .. 1e6"},
-    {"0.5\n0.34\n0.51\n0\n-0.17\n", "as.dat: error: angular acceptance: found 0.68 at a cosine of "
-                                    "1, expected at most its maximum, "
-                                    "0.5"},
     {"0.5 -1\n", "as.dat: error: angular acceptance: found nothing above 0 in any direction"},
     {"0\n", "as.dat: error: angular acceptance: found 1 numbers"},
-    {"0\n0.3\n0.1\n", "found 3 numbers, the first one 0, expected 2"},
     {"0\n1\n", "as.dat: error: edge: found 1, expected a cosine from -1 to below 1"},
-    {"0\n-1.5\n", "as.dat: error: edge: found -1.5"},
 };
 
 START_TEST(bad_curve)
@@ -259,17 +252,11 @@ END_TEST
 static const struct {
     const char *key, *text, *message;
 } bad_lists[] = {
-    {"efficiencies", "", "x.dat: error: found no rows of numbers"},
-    {"efficiencies", "1 1\n", "x.dat:1: error: found 2 columns, expected 3 or 4"},
-    {"efficiencies", "1 1 101\n", "x.dat:1: error: efficiency: found 101"},
     {"efficiencies", "1 1 1 2\n", "x.dat:1: error: type: found 2, expected 0 or 1"},
-    {"efficiencies", "1.5 1 1\n", "x.dat:1: error: string: found 1.5, expected a whole number"},
-    {"axes", "1 1 0 0 1\n", "x.dat:1: error: found 5 columns, expected 6"},
     {"axes", "1 1 0 0 0 1\n", "x.dat:1: error: axis: found a vector of length 0"},
     {"axes", "1 1 0 0 1.1 1\n", "x.dat:1: error: axis: found a vector of length 1.1"},
     {"axes", "1 1 1e200 1e200 0 1\n", "x.dat:1: error: axis: found a vector of length inf"},
     {"cables", "1 1 370 1\n", "x.dat:1: error: azimuth: found 370, expected -360 .. 360"},
-    {"cables", "1 1 north 1\n", "x.dat:1:5: error: column 3: found 'north'"},
     {"voltages", "1 1 -5\n", "x.dat:1: error: voltage: found -5, expected 0 .. 1e5 V"},
     {"voltages", "1 1 1e6\n", "x.dat:1: error: voltage: found 1000000"},
 };

@@ -2,7 +2,7 @@
  * pulses, and the photon's own numbers decide them (physics.md 8.18). To join: a table of `tables`.
  */
 #include "physics/detect/pmt.h"
-#include "pipeline/models/detector/transit_tables.h"
+#include "pipeline/models/detector/pmt_tables.h"
 #include "pipeline/models/types/transit_times.h"
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"
@@ -54,9 +54,9 @@ static drawn_tables make_tables(const ice_transit *transit)
 {
     ice_module_type type = {.transit = *transit};
     const ice_detector detector = {.types = &type, .type_count = 1};
-    drawn_tables out = {.memory = malloc(ics_transit_tables_bytes(&detector))};
+    drawn_tables out = {.memory = malloc(ics_pmt_transit_bytes(&detector))};
     ck_assert_ptr_nonnull(out.memory);
-    ics_transit_tables_fill(&detector, out.memory, &out.tables);
+    ics_pmt_transit_fill(&detector, out.memory, &out.tables);
     return out;
 }
 

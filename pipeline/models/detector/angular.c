@@ -83,12 +83,10 @@ static int check_polynomial(const char *place, ice_angular *angular, ics_warning
                              "expected at most its maximum, %.6g",
                              place, largest, at, angular->maximum);
     }
-    if (ics_warnings_add(warnings,
-                         "%s: angular acceptance: found %.6g at a cosine of %.4g, which is %.2g %% "
-                         "above its maximum, %.6g; the larger number is used",
-                         place, largest, at, 100 * excess, angular->maximum) != ICESTREAM_OK) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
+    ics_warnings_add(warnings,
+                     "%s: angular acceptance: found %.6g at a cosine of %.4g, which is %.2g %% "
+                     "above its maximum, %.6g; the larger number is used",
+                     place, largest, at, 100 * excess, angular->maximum);
     angular->maximum = largest;
     return ICESTREAM_OK;
 }
@@ -139,11 +137,9 @@ int ics_angular_from_numbers(const char *place, const double *numbers, size_t co
         }
         angular.coefficients[i - 1] = numbers[i];
     }
-    int status = check_polynomial(place, &angular, warnings, error);
-    if (status == ICESTREAM_OK) {
-        *out = angular;
-    }
-    return status;
+    ICS_TRY(check_polynomial(place, &angular, warnings, error));
+    *out = angular;
+    return ICESTREAM_OK;
 }
 
 int ics_angular_read(const ics_text *text, ice_angular *out, ics_warnings *warnings,

@@ -1,7 +1,9 @@
 #include "pipeline/models/detector/detection.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/detector/pmt_detection.h"
+#include "pipeline/models/detector/pmt_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,19 +71,16 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light, c
 {
     const size_t numbers = (2 + ICE_ACCEPTANCES) * light->bias_count + detector->angular.count;
     const size_t sensors = detector->module_count * sizeof(ice_sensor);
-    ics_detection *detection = calloc(1, sizeof *detection);
     const bool has_pmts = ics_pmt_detection_is(variant);
     const size_t fixed = sensors + numbers * sizeof(float);
-    const size_t bytes = fixed + (has_pmts ? ics_pmt_detection_bytes(detector, variant) : 0);
+    const size_t bytes = fixed + (has_pmts ? ics_pmt_tables_bytes(detector, variant) : 0);
+    ICS_FREES ics_detection *detection = calloc(1, sizeof *detection);
     char *memory = malloc(bytes);
     if (detection == NULL || memory == NULL) {
-        free(detection);
         free(memory);
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
-    detection->content = content;
-    detection->memory = memory;
-    detection->bytes = bytes;
+    *detection = (ics_detection){.content = content, .memory = memory, .bytes = bytes};
     fill(&detection->tables, detector, light, (ice_sensor *)memory, (float *)(memory + sensors));
     for (int i = 0; i < ICE_DETECT_VARIANTS; ++i) {
         if (strcmp(ice_detect_variants[i].name, variant) == 0) {
@@ -89,10 +88,11 @@ int ics_detection_create(const ice_detector *detector, const ice_light *light, c
         }
     }
     if (has_pmts) {
-        ics_pmt_detection_fill(detector, variant, memory + fixed, &detection->pmts);
+        ics_pmt_tables_fill(detector, variant, memory + fixed, &detection->pmts);
         detection->tables.pmts = &detection->pmts;
     }
     *out = detection;
+    detection = NULL;
     return ICESTREAM_OK;
 }
 

@@ -1,22 +1,19 @@
 #include "pipeline/models/detector/detector.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "pipeline/models/detector/detector_acceptance.h"
 #include "pipeline/models/detector/detector_layout.h"
-#include "pipeline/models/detector/module_closest.h"
+#include "pipeline/models/detector/detector_parts.h"
 #include "pipeline/models/detector/module_grid.h"
 #include "pipeline/models/detector/module_list.h"
-#include "pipeline/models/detector/module_types.h"
 #include "pipeline/models/detector/sensors.h"
-#include "pipeline/models/detector/string_cables.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- order and identities
- * ------------------------------------------------------------------------ */
+/* ---- order and identities -------------------------------------------------------------------- */
 
 static int compare_identities(const void *a, const void *b)
 {
@@ -83,15 +80,13 @@ static int check_overlaps(const icestream_config *config, const ics_module_list 
 {
     const double least = 2 * detector->radius;
     const ice_module *modules = detector->modules;
-    if (ics_module_closest(modules, list->count, &detector->closest) != ICESTREAM_OK) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
+    ICS_TRY(ics_module_grid_closest(modules, list->count, &detector->closest, error));
     if (detector->closest >= least) {
         return ICESTREAM_OK;
     }
     ics_module_grid *grid = ics_module_grid_create(modules, list->count, least);
     if (grid == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     int status = ICESTREAM_OK;
     char place[512], line[48];
@@ -129,16 +124,12 @@ static int mark_excluded(const icestream_config *config, ice_detector *detector,
     for (size_t i = 0; i < config->detector.excluded_count; ++i) {
         ics_module_identity identity = config->detector.excluded[i];
         ice_module *module = ics_sensors_find_module(detector, identity);
-        char place[512];
         if (module != NULL) {
             module->absorbs = true;
         } else {
-            status =
-                ics_error_add(error, ICESTREAM_E_CONFIG,
-                              "%s: error: detector.excluded: found [%u, %u], expected a module "
-                              "of %s",
-                              ics_config_place(config, "detector.excluded", place, sizeof place),
-                              identity.string, identity.module, detector->name);
+            status = ics_config_error(config, "detector.excluded", error,
+                                      "found [%u, %u], expected a module of %s", identity.string,
+                                      identity.module, detector->name);
         }
     }
     return status;
@@ -154,33 +145,47 @@ static int read_list(const icestream_config *config, const char *path, ics_types
     if (path != NULL) {
         return ics_detector_layout_read(path, config, types, list, error);
     }
-    if (ics_module_list_hex86(config->detector.jitter, config->detector.dense, list) !=
-        ICESTREAM_OK) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
-    return ICESTREAM_OK;
+    return ics_module_list_hex86(config->detector.jitter, config->detector.dense, list, error);
 }
 
-/* Makes a detector from a list with at least one module. NULL: out of memory. */
-static ice_detector *allocate(const char *name, const ics_module_list *list)
+static void destroy_at(ice_detector **detector)
 {
-    ice_detector *detector = calloc(1, sizeof *detector);
+    ics_detector_destroy(*detector);
+}
+
+/* Makes a detector from a list with at least one module. */
+static int allocate(const icestream_config *config, const char *name, const ics_module_list *list,
+                    ice_detector **out, icestream_error *error)
+{
+    ICS_CLEANUP(destroy_at) ice_detector *detector = calloc(1, sizeof *detector);
     if (detector == NULL) {
-        return NULL;
+        return ics_error_no_memory(error, "detector");
     }
-    detector->name = strdup(name);
-    detector->modules = ics_memory_zeros(list->count, sizeof *detector->modules);
+    const bool is_entry = config->detector.crossing == ICS_CROSSING_ENTRY;
+    const bool is_auto = config->detector.keep_hit_photons == ICS_KEEP_HIT_AUTO;
+    const bool is_wide = config->detector.oversize > 1;
+    *detector = (ice_detector){
+        .name = strdup(name),
+        .modules = ics_memory_zeros(list->count, sizeof *detector->modules),
+        .module_count = list->count,
+        .surroundings = list->surroundings,
+        .stated_radius = list->radius,
+        .radius = config->detector.radius,
+        .oversize = config->detector.oversize,
+        .crossing = is_entry ? ICE_CROSSING_ENTRY : ICE_CROSSING_DISC,
+        .keep_hit_photons =
+            is_auto ? is_wide && !is_entry : config->detector.keep_hit_photons == ICS_KEEP_HIT_YES,
+        .ends_at_true_size = is_auto && is_wide,
+    };
     if (detector->name == NULL || detector->modules == NULL) {
-        ics_detector_destroy(detector);
-        return NULL;
+        return ics_error_no_memory(error, "detector");
     }
-    detector->module_count = list->count;
-    detector->surroundings = list->surroundings;
-    detector->stated_radius = list->radius;
     for (size_t i = 0; i < list->count; ++i) {
         detector->modules[i] = list->items[i].module;
     }
-    return detector;
+    *out = detector;
+    detector = NULL;
+    return ICESTREAM_OK;
 }
 
 /* Checks the modules and fills in what they detect. All errors are reported together. */
@@ -195,22 +200,16 @@ static int complete(const icestream_config *config, ics_types *types, const ics_
     if (status == ICESTREAM_OK) {
         status = check_overlaps(config, list, detector, error);
     }
-    int result = mark_excluded(config, detector, error);
-    status = status ? status : result;
+    status = ics_error_first(status, mark_excluded(config, detector, error));
     /* The files of the sensors refer to modules by string and module number, which must be unique.
      */
-    if (status == ICESTREAM_OK) {
-        status = ics_sensors_create(config, detector, warnings, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_string_cables_create(config, detector, error);
-    }
-    return status;
+    ICS_TRY(status);
+    ICS_TRY(ics_sensors_create(config, detector, warnings, error));
+    return ics_string_cables_create(config, detector, error);
 }
 
 /* Warns of what is odd in the file of the modules. */
-static int warn_of_oddities(const ics_module_list *list, const char *name, ics_warnings *warnings,
-                            icestream_error *error)
+static void warn_of_oddities(const ics_module_list *list, const char *name, ics_warnings *warnings)
 {
     const struct {
         const ics_listed_oddity *oddity;
@@ -231,24 +230,22 @@ static int warn_of_oddities(const ics_module_list *list, const char *name, ics_w
         const ics_listed_oddity *oddity = all[i].oddity;
         char what[128];
         snprintf(what, sizeof what, all[i].what, oddity->count == 1 ? "" : "s");
-        if (oddity->count > 0 &&
+        if (oddity->count > 0) {
             ics_warnings_add(warnings, "%s:%zu: found %zu %s, which %s %s", name, oddity->line,
                              oddity->count, what, oddity->count == 1 ? "is" : "are",
-                             all[i].meaning) != ICESTREAM_OK) {
-            return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+                             all[i].meaning);
         }
     }
-    return ICESTREAM_OK;
 }
 
-static int warn_if_nothing_records(const icestream_config *config, const ice_detector *detector,
-                                   ics_warnings *warnings, icestream_error *error)
+static void warn_if_nothing_records(const icestream_config *config, const ice_detector *detector,
+                                    ics_warnings *warnings)
 {
     bool has_off = false;
     char place[512] = "";
     for (size_t i = 0; i < detector->module_count; ++i) {
         if (!detector->modules[i].absorbs && !detector->modules[i].is_off) {
-            return ICESTREAM_OK;
+            return;
         }
         has_off |= detector->modules[i].is_off;
     }
@@ -257,63 +254,31 @@ static int warn_if_nothing_records(const icestream_config *config, const ice_det
         ics_config_place(config, is_auto ? "ice.directory" : "detector.voltages", place,
                          sizeof place);
     }
-    if (ics_warnings_add(
-            warnings, "%s%sdetector.%s: all %zu modules are %s, nothing can be recorded", place,
-            has_off ? ": " : "", has_off ? "voltages" : "excluded", detector->module_count,
-            has_off ? "off (a voltage of 0, or no row in the file) or excluded" : "excluded") !=
-        ICESTREAM_OK) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
-    return ICESTREAM_OK;
+    ics_warnings_add(
+        warnings, "%s%sdetector.%s: all %zu modules are %s, nothing can be recorded", place,
+        has_off ? ": " : "", has_off ? "voltages" : "excluded", detector->module_count,
+        has_off ? "off (a voltage of 0, or no row in the file) or excluded" : "excluded");
 }
 
 int ics_detector_create(const icestream_config *config, ice_detector **out, ics_warnings *warnings,
                         icestream_error *error)
 {
-    ics_module_list list;
-    char *path = NULL;
+    ICS_CLEANUP(destroy_at) ice_detector *detector = NULL;
+    ICS_CLEANUP(ics_module_list_free) ics_module_list list = {0};
+    ICS_CLEANUP(ics_types_free) ics_types types = {0};
+    ICS_FREES char *path = NULL;
     *out = NULL;
-    ics_types types;
     ICS_TRY(ics_detector_layout_path(config, &path, error));
-    int status = ics_types_read(config, &types, warnings, error);
-    if (status == ICESTREAM_OK) {
-        status = read_list(config, path, &types, &list, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_types_free(&types);
-        free(path);
-        return status;
-    }
+    ICS_TRY(ics_types_read(config, &types, warnings, error));
+    ICS_TRY(read_list(config, path, &types, &list, error));
     sort_identities(&list);
-    ice_detector *detector = allocate(path != NULL ? path : "hex86", &list);
-    free(path);
-    if (detector == NULL) {
-        ics_types_free(&types);
-        ics_module_list_free(&list);
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
-    detector->radius = config->detector.radius;
-    detector->oversize = config->detector.oversize;
-    const bool is_entry = config->detector.crossing == ICS_CROSSING_ENTRY;
-    const bool is_auto = config->detector.keep_hit_photons == ICS_KEEP_HIT_AUTO;
-    detector->crossing = is_entry ? ICE_CROSSING_ENTRY : ICE_CROSSING_DISC;
-    detector->keep_hit_photons = is_auto ? detector->oversize > 1 && !is_entry
-                                         : config->detector.keep_hit_photons == ICS_KEEP_HIT_YES;
-    detector->ends_at_true_size = is_auto && detector->oversize > 1;
-    status = complete(config, &types, &list, detector, warnings, error);
-    if (status == ICESTREAM_OK) {
-        status = warn_of_oddities(&list, detector->name, warnings, error);
-    }
-    ics_module_list_free(&list);
-    ics_types_free(&types);
-    if (status == ICESTREAM_OK) {
-        status = warn_if_nothing_records(config, detector, warnings, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_detector_destroy(detector);
-        return status;
-    }
+    ICS_TRY(allocate(config, path != NULL ? path : "hex86", &list, &detector, error));
+    ICS_TRY(complete(config, &types, &list, detector, warnings, error));
+    warn_of_oddities(&list, detector->name, warnings);
+    warn_if_nothing_records(config, detector, warnings);
+    ICS_TRY(ics_warnings_status(warnings, error));
     *out = detector;
+    detector = NULL;
     return ICESTREAM_OK;
 }
 

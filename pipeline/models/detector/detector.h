@@ -20,4 +20,10 @@ void ics_detector_destroy(ice_detector *detector);
  * acceptance. */
 void ics_detector_efficiencies(const ice_detector *detector, double largest[ICE_ACCEPTANCES]);
 
+/* Returns the radius (m) of the sphere around a module. */
+static inline double ics_detector_reach(const ice_detector *detector, const ice_module *module)
+{
+    return detector->type_count > 0 ? detector->types[module->type].reach : detector->radius;
+}
+
 #endif

@@ -1,8 +1,8 @@
-#include "pipeline/models/detector/detector_acceptance.h"
-
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "physics/body.h"
 #include "physics/light/light_curve.h"
+#include "pipeline/models/detector/detector_parts.h"
 #include "pipeline/models/detector/pmt_detection.h"
 
 #include <math.h>
@@ -32,11 +32,6 @@ static used_types find_used(const ice_detector *detector)
     return used;
 }
 
-static int no_memory(icestream_error *error)
-{
-    return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-}
-
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Whether all modules of a type are what detect: pe assumes: one PMT that looks down. */
@@ -61,16 +56,14 @@ static bool looks_down(const ice_detector *detector, size_t type)
 static int check_pe(const icestream_config *config, const ice_detector *detector,
                     const used_types *used, icestream_error *error)
 {
-    char place[512];
     for (size_t k = 0; k < used->count; ++k) {
         const ice_module_type *type = &detector->types[used->items[k]];
         if (!looks_down(detector, used->items[k])) {
-            return ics_error_add(
-                error, ICESTREAM_E_CONFIG,
-                "%s: error: stages.detect: found pe, which takes a module for one PMT that looks "
-                "down, and the type %s has %zu PMT%s; expected pmt-place (or pmt-plane, pmt-table)",
-                ics_config_place(config, "stages.detect", place, sizeof place), type->name,
-                type->pmt_count, type->pmt_count == 1 ? " that looks elsewhere" : "s");
+            return ics_config_error(
+                config, "stages.detect", error,
+                "found pe, which takes a module for one PMT that looks down, and the type %s has "
+                "%zu PMT%s; expected pmt-place (or pmt-plane, pmt-table)",
+                type->name, type->pmt_count, type->pmt_count == 1 ? " that looks elsewhere" : "s");
         }
     }
     return ICESTREAM_OK;
@@ -79,15 +72,13 @@ static int check_pe(const icestream_config *config, const ice_detector *detector
 static int refuse(const icestream_config *config, const ice_module_type *type,
                   icestream_error *error)
 {
-    char place[512];
-    return ics_error_add(
-        error, ICESTREAM_E_CONFIG,
-        "%s: error: stages.detect: %s makes photo-electrons, and the type %s does not say which "
-        "share of the light its PMTs detect; expected acceptance in the type: the name of a table "
-        "of wavelength (nm) and quantum efficiency, or standard, the acceptance of a module of "
-        "IceCube (0.128 at 400 nm); or light.acceptance for all types",
-        ics_config_place(config, "stages.detect", place, sizeof place), config->stages.detect,
-        type->name);
+    return ics_config_error(
+        config, "stages.detect", error,
+        "%s makes photo-electrons, and the type %s does not say which share of the light its PMTs "
+        "detect; expected acceptance in the type: the name of a table of wavelength (nm) and "
+        "quantum efficiency, or standard, the acceptance of a module of IceCube (0.128 at 400 nm); "
+        "or light.acceptance for all types",
+        config->stages.detect, type->name);
 }
 
 /* ---- the acceptance of all types ------------------------------------------------------------- */
@@ -104,7 +95,7 @@ static int make_envelope(ice_detector *detector, const used_types *used, icestre
     detector->acceptance_wavelengths = calloc(POINTS, sizeof(double));
     detector->acceptance = calloc(POINTS, sizeof(double));
     if (detector->acceptance_wavelengths == NULL || detector->acceptance == NULL) {
-        return no_memory(error);
+        return ics_error_no_memory(error, "detector");
     }
     for (int i = 0; i < POINTS; ++i) {
         const double wavelength = ICE_WAVELENGTH_MIN + i;
@@ -125,12 +116,10 @@ static int multiply(ice_pmt_acceptance *self, const ice_module_type *type,
                     const ice_detector *detector, icestream_error *error)
 {
     const size_t count = detector->acceptance_count;
-    double *wavelengths = malloc(count * sizeof *wavelengths);
-    double *ratios = malloc(count * sizeof *ratios);
+    ICS_FREES double *wavelengths = malloc(count * sizeof *wavelengths);
+    ICS_FREES double *ratios = malloc(count * sizeof *ratios);
     if (wavelengths == NULL || ratios == NULL) {
-        free(wavelengths);
-        free(ratios);
-        return no_memory(error);
+        return ics_error_no_memory(error, "detector");
     }
     for (size_t i = 0; i < count; ++i) {
         const double x = detector->acceptance_wavelengths[i];
@@ -145,6 +134,7 @@ static int multiply(ice_pmt_acceptance *self, const ice_module_type *type,
     self->wavelengths = wavelengths;
     self->ratios = ratios;
     self->count = count;
+    wavelengths = ratios = NULL;
     return ICESTREAM_OK;
 }
 
@@ -166,18 +156,6 @@ static int make_ratios(const ice_detector *detector, ice_module_type *type, ices
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* light.acceptance is for all types, so that what the types say does not count. */
-static int warn_of_unused(const icestream_config *config, const ice_module_type *type,
-                          ics_warnings *warnings)
-{
-    char place[512];
-    return ics_warnings_add(warnings,
-                            "%s: light.acceptance: found %s, which holds for all modules; the "
-                            "acceptance of the type %s has no effect",
-                            ics_config_place(config, "light.acceptance", place, sizeof place),
-                            config->light.acceptance, type->name);
-}
-
 int ics_detector_acceptance_create(const icestream_config *config, bool is_ppc,
                                    ice_detector *detector, ics_warnings *warnings,
                                    icestream_error *error)
@@ -192,10 +170,17 @@ int ics_detector_acceptance_create(const icestream_config *config, bool is_ppc,
     if (strcmp(config->stages.detect, "pe") == 0) {
         ICS_TRY(check_pe(config, detector, &used, error));
     }
-    if (!is_auto) {
-        return with == NULL || warn_of_unused(config, with, warnings) == ICESTREAM_OK
-                   ? ICESTREAM_OK
-                   : no_memory(error);
+    if (!is_auto) { /* light.acceptance is for all types, so that what the types say does not count
+                     */
+        if (with != NULL) {
+            char place[512];
+            ics_warnings_add(warnings,
+                             "%s: light.acceptance: found %s, which holds for all modules; the "
+                             "acceptance of the type %s has no effect",
+                             ics_config_place(config, "light.acceptance", place, sizeof place),
+                             config->light.acceptance, with->name);
+        }
+        return ICESTREAM_OK;
     }
     if (without != NULL) {
         /* ppc measures PMTs by the standard module. Tables have areas in m2. */

@@ -1,9 +1,11 @@
 #include "pipeline/models/detector/detector_layout.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/detector/detx.h"
+#include "pipeline/models/detector/sensors.h"
+#include "pipeline/models/model_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +25,12 @@ static int check_options(const icestream_config *config, const char *path, icest
     } options[] = {{"detector.jitter", config->detector.jitter},
                    {"detector.dense", config->detector.dense}};
     int status = ICESTREAM_OK;
-    char place[512];
     for (size_t i = 0; i < sizeof options / sizeof *options; ++i) {
         if (options[i].given) {
-            status = ics_error_add(
-                error, ICESTREAM_E_CONFIG,
-                "%s: error: %s: is for layout: hex86, and the detector is %s; expected "
-                "detector.layout: hex86, or no such key",
-                ics_config_place(config, options[i].key, place, sizeof place), options[i].key,
-                path);
+            status = ics_config_error(config, options[i].key, error,
+                                      "is for layout: hex86, and the detector is %s; expected "
+                                      "detector.layout: hex86, or no such key",
+                                      path);
         }
     }
     return status;
@@ -40,31 +39,20 @@ static int check_options(const icestream_config *config, const char *path, icest
 int ics_detector_layout_path(const icestream_config *config, char **out, icestream_error *error)
 {
     const char *layout = config->detector.layout;
-    struct stat about;
-    char *path = NULL;
     *out = NULL;
     if (config->detector.file != NULL) {
-        path = strdup(config->detector.file);
-    } else if (strcmp(layout, "auto") != 0 || config->ice.directory == NULL) {
-        return ICESTREAM_OK;
-    } else if (asprintf(&path, "%s/%s", config->ice.directory, geo_name) < 0) {
-        path = NULL;
+        *out = strdup(config->detector.file);
+        return *out != NULL ? ICESTREAM_OK : ics_error_no_memory(error, "detector");
     }
-    if (path == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    ICS_FREES char *path = NULL;
+    if (strcmp(layout, "auto") == 0) {
+        ICS_TRY(ics_model_file_find(config, layout, geo_name, &path, error));
     }
-    if (config->detector.file == NULL) {
-        if (stat(path, &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-            free(path);
-            return ICESTREAM_OK;
-        }
-        const int status = check_options(config, path, error);
-        if (status != ICESTREAM_OK) {
-            free(path);
-            return status;
-        }
+    if (path != NULL) {
+        ICS_TRY(check_options(config, path, error));
     }
     *out = path;
+    path = NULL;
     return ICESTREAM_OK;
 }
 
@@ -85,13 +73,11 @@ static int read_detx(const ics_text *text, const icestream_config *config, ics_t
     ice_module_type given = {0};
     if (types->count > 0) {
         const ice_module_type *type = &types->items[0];
-        char place[512];
         if (types->count > 1 || type->shape != ICE_SHAPE_SPHERE) {
-            return ics_error_add(error, ICESTREAM_E_CONFIG,
-                                 "%s: error: detector.types: found %zu types, expected one sphere, "
-                                 "because %s gives the PMTs",
-                                 ics_config_place(config, "detector.types", place, sizeof place),
-                                 types->count, text->name);
+            return ics_config_error(
+                config, "detector.types", error,
+                "found %zu types, expected one sphere, because %s gives the PMTs", types->count,
+                text->name);
         }
         shape = (ics_detx_shape){.name = type->name,
                                  .radius = type->radius,
@@ -123,56 +109,49 @@ double ics_detector_layout_height(const char *name)
 int ics_detector_layout_read(const char *path, const icestream_config *config, ics_types *types,
                              ics_module_list *out, icestream_error *error)
 {
-    ics_text text;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
     *out = (ics_module_list){0};
-    int status = ics_text_read(path, &text, error);
-    if (status != ICESTREAM_OK) {
-        return status;
+    ICS_TRY(ics_text_read(path, &text, error));
+    if (ends_with(path, geo_name)) {
+        ICS_TRY(ics_module_list_geo(&text, out, error));
+    } else if (ends_with(path, ".detx")) {
+        ICS_TRY(read_detx(&text, config, types, out, error));
+    } else if (ics_module_list_is_prometheus(&text)) {
+        ICS_TRY(ics_module_list_prometheus(&text, out, error));
+    } else {
+        ICS_TRY(ics_module_list_csv(&text, types, out, error));
     }
-    status = ends_with(path, geo_name)              ? ics_module_list_geo(&text, out, error)
-             : ends_with(path, ".detx")             ? read_detx(&text, config, types, out, error)
-             : ics_module_list_is_prometheus(&text) ? ics_module_list_prometheus(&text, out, error)
-                                                    : ics_module_list_csv(&text, types, out, error);
-    ics_text_free(&text);
-    if (status == ICESTREAM_OK && out->count == 0) {
-        ics_error_add(error, ICESTREAM_E_CONFIG,
-                      "%s: error: found no modules in the deep ice, expected string > 0 and module "
-                      "1 .. 60, or string > 86",
-                      path);
-        return ICESTREAM_E_CONFIG;
-    }
-    return status;
+    return out->count > 0
+               ? ICESTREAM_OK
+               : ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: found no modules in the deep ice, expected string > 0 "
+                               "and module 1 .. 60, or string > 86",
+                               path);
 }
 
 size_t ics_detector_layout_line(const ice_detector *detector, const ice_module *module)
 {
-    ics_module_list list;
+    ICS_CLEANUP(ics_module_list_free) ics_module_list list = {0};
     icestream_error unused = {.status = ICESTREAM_OK};
-    size_t line = 0;
     if (strcmp(detector->name, "hex86") == 0 ||
         ics_detector_layout_read(detector->name, NULL, NULL, &list, &unused) != ICESTREAM_OK) {
         return 0;
     }
-    for (size_t i = 0; i < list.count && line == 0; ++i) {
-        const ice_module *other = &list.items[i].module;
-        if (other->string == module->string && other->module == module->module) {
-            line = list.items[i].line;
+    for (size_t i = 0; i < list.count; ++i) {
+        if (ics_sensors_identity(&list.items[i].module) == ics_sensors_identity(module)) {
+            return list.items[i].line;
         }
     }
-    ics_module_list_free(&list);
-    return line;
+    return 0;
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 static int compare_listed(const void *a, const void *b)
 {
-    const ice_module *left = &((const ics_listed_module *)a)->module;
-    const ice_module *right = &((const ics_listed_module *)b)->module;
-    if (left->string != right->string) {
-        return left->string < right->string ? -1 : 1;
-    }
-    return (left->module > right->module) - (left->module < right->module);
+    const uint32_t left = ics_sensors_identity(&((const ics_listed_module *)a)->module);
+    const uint32_t right = ics_sensors_identity(&((const ics_listed_module *)b)->module);
+    return (left > right) - (left < right);
 }
 
 /* Both lists are sorted by string and module. */
@@ -212,27 +191,22 @@ int ics_detector_layout_compare(const ice_detector *detector, const char *path,
 {
     const char *slash = strrchr(path, '/');
     const int folder = slash != NULL ? (int)(slash - path + 1) : 0;
-    ics_module_list list;
+    ICS_CLEANUP(ics_module_list_free) ics_module_list list = {0};
+    ICS_FREES char *file = NULL;
     struct stat about;
     *out = (ics_layout_difference){0};
-    if (asprintf(&out->file, "%.*s%s", folder, path, geo_name) < 0) {
-        out->file = NULL;
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+    if (asprintf(&file, "%.*s%s", folder, path, geo_name) < 0) {
+        file = NULL;
+        return ics_error_no_memory(error, "detector");
     }
-    if (stat(out->file, &about) != 0 || is_same_file(out->file, detector->name) ||
-        is_same_file(out->file, path)) { /* the reader of lists refuses the latter */
-        free(out->file);
-        out->file = NULL;
+    if (stat(file, &about) != 0 || is_same_file(file, detector->name) ||
+        is_same_file(file, path)) { /* the reader of lists refuses the latter */
         return ICESTREAM_OK;
     }
-    const int status = ics_detector_layout_read(out->file, NULL, NULL, &list, error);
-    if (status != ICESTREAM_OK) {
-        free(out->file);
-        out->file = NULL;
-        return status;
-    }
+    ICS_TRY(ics_detector_layout_read(file, NULL, NULL, &list, error));
     qsort(list.items, list.count, sizeof *list.items, compare_listed);
     compare_modules(detector, &list, out);
-    ics_module_list_free(&list);
+    out->file = file;
+    file = NULL;
     return ICESTREAM_OK;
 }

@@ -14,8 +14,9 @@
  * already), and the times t0, which calibrate data. */
 #include "pipeline/models/detector/detx.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
-#include "pipeline/models/detector/pmt_arrangement.h"
+#include "physics/body.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/transit_times.h"
@@ -71,18 +72,13 @@ static bool read_count(detx_reader *reader, size_t field, const char *what, doub
 /* Returns the version in a first line such as 49 v5; 0: none, -1: one that is not known. */
 static int version_of(const ics_text_line *line)
 {
-    static const char *const words[] = {"v1", "V1", "v2", "V2", "v3", "V3", "v4", "V4", "v5", "V5"};
     const ics_text_field *second = &line->fields[1];
     if (line->count != 2 || second->length == 0 ||
         (second->start[0] != 'v' && second->start[0] != 'V')) {
         return 0;
     }
-    for (int i = 0; i < 10; ++i) {
-        if (ics_text_field_equals(second, words[i])) {
-            return 1 + i / 2;
-        }
-    }
-    return -1;
+    const char digit = second->length == 2 ? second->start[1] : '0';
+    return digit >= '1' && digit <= '5' ? digit - '0' : -1;
 }
 
 /* Skips the lines before the one with the version, if there is one. Comments of Jpp that are broken
@@ -138,16 +134,6 @@ static bool read_header(detx_reader *reader)
 
 /* ---- PMTs ------------------------------------------------------------------------------------ */
 
-static bool read_numbers(detx_reader *reader, size_t first, const char *const *names, size_t count,
-                         double *out)
-{
-    bool good = true;
-    for (size_t i = 0; i < count; ++i) {
-        good &= ics_text_number(&reader->text, reader->line, first + i, names[i], &out[i]);
-    }
-    return good;
-}
-
 static bool read_pmt(detx_reader *reader, ice_pmt *pmt)
 {
     static const char *const names[] = {"x", "y", "z", "dx", "dy", "dz", "t0", "status"};
@@ -162,7 +148,7 @@ static bool read_pmt(detx_reader *reader, ice_pmt *pmt)
                        reader->line->count, fields, fields == 9 ? ", status" : "");
         return false;
     }
-    if (!read_numbers(reader, 1, names, fields - 1, n)) {
+    if (!ics_text_numbers(&reader->text, reader->line, 1, names, fields - 1, n)) {
         return false;
     }
     if (n[7] != 0) {
@@ -217,6 +203,110 @@ static bool find_centre(const ice_pmt *pmts, size_t count, double out[3])
     return true;
 }
 
+/* ---- whether the PMTs of two modules stand alike ----------------------------------------------
+ */
+
+/* Directions and places of two modules are alike if they differ by no more than this. */
+#define ALIKE_DIRECTION 2e-3
+#define ALIKE_PLACE     2e-3 /* m */
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* Gives three perpendicular unit vectors of two directions. Returns false if these are parallel. */
+static bool frame_of(const double a[3], const double b[3], double out[3][3])
+{
+    double normal[3];
+    cross(a, b, normal);
+    const double length = sqrt(dot(normal, normal));
+    if (!(length > 1e-3)) {
+        return false;
+    }
+    for (int i = 0; i < 3; ++i) {
+        out[0][i] = a[i];
+        out[2][i] = normal[i] / length;
+    }
+    cross(out[2], out[0], out[1]);
+    return true;
+}
+
+/* Makes the quaternion of a rotation matrix. */
+static ice_orientation quaternion_of(const double r[3][3])
+{
+    /* The largest of the four numbers is the one from which the others are computed. */
+    const double squares[4] = {1 + r[0][0] + r[1][1] + r[2][2], 1 + r[0][0] - r[1][1] - r[2][2],
+                               1 - r[0][0] + r[1][1] - r[2][2], 1 - r[0][0] - r[1][1] + r[2][2]};
+    int best = 0;
+    for (int i = 1; i < 4; ++i) {
+        best = squares[i] > squares[best] ? i : best;
+    }
+    const double s = 2 * sqrt(squares[best]);
+    const double wx = (r[2][1] - r[1][2]) / s, wy = (r[0][2] - r[2][0]) / s,
+                 wz = (r[1][0] - r[0][1]) / s, xy = (r[0][1] + r[1][0]) / s,
+                 xz = (r[0][2] + r[2][0]) / s, yz = (r[1][2] + r[2][1]) / s;
+    const ice_orientation all[4] = {
+        {s / 4, wx, wy, wz}, {wx, s / 4, xy, xz}, {wy, xy, s / 4, yz}, {wz, xz, yz, s / 4}};
+    ice_orientation q = all[best];
+    const double length = sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
+    q = (ice_orientation){q.w / length, q.x / length, q.y / length, q.z / length};
+    return q;
+}
+
+/* Finds the rotation from the PMTs of a type to `count` PMTs of a module, whose positions are
+ * relative to its centre. The PMTs must have the same order. Returns false if there is no rotation
+ * with which all directions and positions agree. If the PMTs of the type are parallel, only a
+ * module that hangs upright is alike. */
+static bool find_turn(const ice_module_type *type, const ice_pmt *pmts, size_t count,
+                      ice_orientation *out)
+{
+    double from[3][3], to[3][3], r[3][3];
+    size_t second = 1;
+    if (type->pmt_count != count) {
+        return false;
+    }
+    while (second < count && !frame_of(type->pmts[0].axis, type->pmts[second].axis, from)) {
+        ++second;
+    }
+    if (second >= count) { /* all axes are parallel: only modules that hang alike are alike */
+        *out = ics_upright;
+    } else {
+        if (!frame_of(pmts[0].axis, pmts[second].axis, to)) {
+            return false;
+        }
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                r[i][j] = to[0][i] * from[0][j] + to[1][i] * from[1][j] + to[2][i] * from[2][j];
+            }
+        }
+        *out = quaternion_of((const double(*)[3])r);
+    }
+    for (size_t k = 0; k < count; ++k) {
+        double axis[3], place[3];
+        ice_orient(out, type->pmts[k].axis, axis);
+        ice_orient(out, type->pmts[k].centre, place);
+        for (int i = 0; i < 3; ++i) {
+            if (!(fabs(axis[i] - pmts[k].axis[i]) <= ALIKE_DIRECTION) ||
+                !(fabs(place[i] - pmts[k].centre[i]) <= ALIKE_PLACE)) {
+                return false;
+            }
+        }
+    }
+    /* A module that hangs as the first one is upright, whatever was rounded. */
+    if (fabs(out->x) + fabs(out->y) + fabs(out->z) < ALIKE_DIRECTION) {
+        *out = ics_upright;
+    }
+    return true;
+}
+
 /* ---- arrangements ---------------------------------------------------------------------------- */
 
 /* Appends a type with these PMTs. */
@@ -246,8 +336,7 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
     if (length < 0 || type->pmts == NULL) {
         type->name = length < 0 ? NULL : type->name;
         ics_type_free(type);
-        return ics_error_add(reader->text.error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
-                             reader->text.name);
+        return ics_error_no_memory(reader->text.error, reader->text.name);
     }
     if (shape->given != NULL &&
         (ics_pmt_acceptance_copy(&shape->given->acceptance, &type->acceptance,
@@ -304,7 +393,7 @@ static int find_type(detx_reader *reader, const detx_module *module, ice_module 
         move_to_sphere(pmt, reader->shape->radius);
     }
     for (size_t i = 0; i < types->count; ++i) {
-        if (ics_pmt_arrangement_turn(&types->items[i], reader->pmts, module->pmts, turn)) {
+        if (find_turn(&types->items[i], reader->pmts, module->pmts, turn)) {
             out->type = (uint32_t)i;
             return ICESTREAM_OK;
         }
@@ -343,7 +432,7 @@ static bool read_row(detx_reader *reader, detx_module *module)
     good &= read_count(reader, 2, "floor", -1, UINT16_MAX, &module->floor);
     good &= read_count(reader, expected - 1, "PMTs", 0, ICE_PMTS_MAX, &count);
     if (reader->version >= 4) {
-        good &= read_numbers(reader, 3, names, 3, module->centre);
+        good &= ics_text_numbers(&reader->text, reader->line, 3, names, 3, module->centre);
     }
     module->pmts = good ? (size_t)count : 0;
     return good;
@@ -375,50 +464,44 @@ static int read_module(detx_reader *reader, ics_module_list *out)
             "found PMTs with parallel axes, expected axes that meet in the centre "
             "of the module, which this version of DETX does not give");
     }
-    ice_module made = {
-        .x = module.centre[0], .y = module.centre[1], .z = module.centre[2], .efficiency = 1};
-    ice_orientation turn = {0};
+    ics_listed_module made = {.module = {.x = module.centre[0],
+                                         .y = module.centre[1],
+                                         .z = module.centre[2],
+                                         .efficiency = 1},
+                              .line = module.row,
+                              .has_type = true};
     if (reader->types != NULL) {
-        ICS_TRY(find_type(reader, &module, &made, &turn));
+        ICS_TRY(find_type(reader, &module, &made.module, &made.turn));
     }
-    const size_t before = out->count;
-    ICS_TRY(
-        ics_module_list_add_row(&reader->text, module.row, module.line, module.floor, &made, out));
-    if (out->count > before) {
-        out->items[before].turn = turn;
-        out->items[before].has_type = true;
-    }
-    return ICESTREAM_OK;
+    return ics_module_list_add_row(&reader->text, module.line, module.floor, &made, out);
 }
 
 int ics_detx_read(const ics_text *text, const ics_detx_shape *shape, ics_types *types,
                   ics_module_list *out, icestream_error *error)
 {
     static const ics_detx_shape none = {.name = "", .radius = INFINITY};
+    ICS_FREES ics_text_line *line = malloc(sizeof *line);
+    ICS_FREES ice_pmt *pmts = malloc(ICE_PMTS_MAX * sizeof *pmts);
     detx_reader reader = {.text = ics_text_open(text, ' ', error),
-                          .line = malloc(sizeof(ics_text_line)),
+                          .line = line,
                           .shape = shape != NULL ? shape : &none,
                           .types = types,
                           .last_line = -1,
-                          .pmts = malloc(ICE_PMTS_MAX * sizeof(ice_pmt))};
-    int status = ICESTREAM_OK;
+                          .pmts = pmts};
     *out = (ics_module_list){0};
-    if (reader.line == NULL || reader.pmts == NULL) {
-        status = ICESTREAM_E_MEMORY;
-    } else if (!read_header(&reader)) {
-        status = ICESTREAM_E_CONFIG;
+    if (line == NULL || pmts == NULL) {
+        return ics_error_no_memory(error, text->name);
     }
+    int status = read_header(&reader) ? ICESTREAM_OK : ICESTREAM_E_CONFIG;
     for (double i = 0; status == ICESTREAM_OK && i < reader.modules; i += 1) {
         status = read_module(&reader, out);
     }
-    if (status == ICESTREAM_OK && ics_text_next(&reader.text, reader.line)) {
-        ics_text_fault(&reader.text, reader.line->number, 0,
+    if (status == ICESTREAM_OK && ics_text_next(&reader.text, line)) {
+        ics_text_fault(&reader.text, line->number, 0,
                        "found more rows, expected the end after %.0f modules", reader.modules);
     }
     out->status = reader.status;
     out->skipped = reader.skipped;
     out->surroundings = ICE_SURROUNDINGS_WATER; /* a format of KM3NeT */
-    free(reader.line);
-    free(reader.pmts);
     return ics_module_list_finish(&reader.text, status, out);
 }

@@ -1,6 +1,6 @@
 #include "pipeline/models/detector/module_grid.h"
 
-#include "pipeline/icestream.h"
+#include "base/error.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -102,4 +102,45 @@ size_t ics_module_grid_nearest(const ics_module_grid *grid, size_t index, double
         }
     }
     return nearest;
+}
+
+/* The smallest edge of a cell (m). Numbers of cells then stay small enough for whole numbers. */
+#define CELL_MIN 1e-4
+
+/* Compares neighbours until two of them are so much closer than the edge of a cell that the grid
+ * has to be made again with smaller cells. Returns whether all were compared. */
+static bool compare_neighbours(ics_module_grid *grid, size_t count, double *least)
+{
+    for (size_t i = 0; i < count; ++i) {
+        double distance;
+        if (ics_module_grid_nearest(grid, i, &distance) != SIZE_MAX) {
+            *least = fmin(*least, distance);
+        }
+        if (*least < grid->cell / 2 && grid->cell > CELL_MIN) {
+            return false;
+        }
+        ics_module_grid_insert(grid, i);
+    }
+    return true;
+}
+
+int ics_module_grid_closest(const ice_module *modules, size_t count, double *distance,
+                            icestream_error *error)
+{
+    *distance = INFINITY;
+    for (size_t i = 1; i < count; ++i) {
+        *distance = fmin(*distance, distance_of(&modules[i - 1], &modules[i]));
+    }
+    bool is_known = count < 2 || *distance <= 0;
+    while (!is_known) {
+        /* A little more than the distance, because of the rounding of a quotient. */
+        ics_module_grid *grid =
+            ics_module_grid_create(modules, count, fmax(1.001 * *distance, CELL_MIN));
+        if (grid == NULL) {
+            return ics_error_no_memory(error, "detector");
+        }
+        is_known = compare_neighbours(grid, count, distance);
+        ics_module_grid_destroy(grid);
+    }
+    return ICESTREAM_OK;
 }

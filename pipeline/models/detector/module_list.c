@@ -1,24 +1,20 @@
 #include "pipeline/models/detector/module_list.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t line)
+int ics_module_list_add(ics_module_list *list, const ics_listed_module *item,
+                        icestream_error *error)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 256;
-        if (capacity > SIZE_MAX / sizeof *list->items) {
-            return ICESTREAM_E_MEMORY;
-        }
-        ics_listed_module *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        list->items = items;
-        list->capacity = capacity;
+    void *items = ics_memory_grow(list->items, list->count, &list->capacity, sizeof *item);
+    if (items == NULL) {
+        return ics_error_no_memory(error, "detector");
     }
-    list->items[list->count++] = (ics_listed_module){.module = *module, .line = line};
+    list->items = items;
+    list->items[list->count++] = *item;
     return ICESTREAM_OK;
 }
 
@@ -36,7 +32,7 @@ static bool is_corner(int q, int r)
            (q == 0 && r == -5) || (q == 5 && r == -5);
 }
 
-int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out)
+int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out, icestream_error *error)
 {
     enum { EDGE = 5, MODULES = 60, FIRST_DENSE = 79 };
     const double spacing = 125, vertical = 17, top = 501.5, high_efficiency = 1.35;
@@ -51,18 +47,16 @@ int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out)
             double golden = 0.6180339887 * string;
             double shift = jitter ? 4 * (golden - floor(golden)) - 2 : 0;
             for (int m = 1; m <= MODULES; ++m) {
-                ice_module module = {
-                    .x = spacing * (q + 0.5 * r),
-                    .y = spacing * (sqrt(3) / 2) * r,
-                    .z = top - vertical * (m - 1) + shift,
-                    .string = string,
-                    .module = (uint16_t)m,
-                    .efficiency = dense && string >= FIRST_DENSE ? high_efficiency : 1,
-                };
-                if (ics_module_list_add(out, &module, 0) != ICESTREAM_OK) {
-                    ics_module_list_free(out);
-                    return ICESTREAM_E_MEMORY;
-                }
+                const ics_listed_module item = {
+                    .module = {
+                        .x = spacing * (q + 0.5 * r),
+                        .y = spacing * (sqrt(3) / 2) * r,
+                        .z = top - vertical * (m - 1) + shift,
+                        .string = string,
+                        .module = (uint16_t)m,
+                        .efficiency = dense && string >= FIRST_DENSE ? high_efficiency : 1,
+                    }};
+                ICS_TRY(ics_module_list_add(out, &item, error));
             }
         }
     }
@@ -92,8 +86,8 @@ static bool check_coordinate(ics_text_reader *reader, size_t line, const char *w
     return false;
 }
 
-bool ics_module_list_check_row(ics_text_reader *reader, size_t line, double string, double number,
-                               ice_module *module)
+static bool check_row(ics_text_reader *reader, size_t line, double string, double number,
+                      ice_module *module)
 {
     bool good = check_identity(reader, line, "string", string, &module->string);
     good &= check_identity(reader, line, "module", number, &module->module);
@@ -109,26 +103,23 @@ bool ics_module_list_check_row(ics_text_reader *reader, size_t line, double stri
     return good;
 }
 
-int ics_module_list_add_row(ics_text_reader *reader, size_t line, double string, double number,
-                            const ice_module *given, ics_module_list *list)
+int ics_module_list_add_row(ics_text_reader *reader, double string, double number,
+                            const ics_listed_module *given, ics_module_list *list)
 {
-    ice_module module = *given;
-    const bool good = ics_module_list_check_row(reader, line, string, number, &module);
-    if (good && list->count == ICE_MODULES_MAX) {
-        ics_text_fault(reader, line, 0, "found more modules, expected at most %d", ICE_MODULES_MAX);
-        return ICESTREAM_E_CONFIG;
+    ics_listed_module item = *given;
+    if (!check_row(reader, item.line, string, number, &item.module)) {
+        return ICESTREAM_OK;
     }
-    return good ? ics_module_list_add(list, &module, line) : ICESTREAM_OK;
+    if (list->count == ICE_MODULES_MAX) {
+        return ics_text_fault(reader, item.line, 0, "found more modules, expected at most %d",
+                              ICE_MODULES_MAX);
+    }
+    return ics_module_list_add(list, &item, reader->error);
 }
 
 int ics_module_list_finish(ics_text_reader *reader, int status, ics_module_list *list)
 {
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(reader->error, ICESTREAM_E_MEMORY, "%s: error: out of memory", reader->name);
-    }
-    if (status == ICESTREAM_OK && reader->faults > 0) {
-        status = ICESTREAM_E_CONFIG;
-    }
+    status = status ? status : ics_text_status(reader);
     if (status != ICESTREAM_OK) {
         ics_module_list_free(list);
     }
@@ -166,7 +157,6 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
     *out = (ics_module_list){0};
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
         double numbers[FIELDS] = {0};
-        bool good = true;
         if (ics_text_wrong_separator(&reader, &line,
                                      "name, id, x, y, z, string, module; a CSV file needs a name "
                                      "that does not end in geo-f2k")) {
@@ -178,19 +168,16 @@ int ics_module_list_geo(const ics_text *text, ics_module_list *out, icestream_er
                            line.count);
             continue;
         }
-        for (size_t i = X; i < FIELDS; ++i) {
-            good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
-        }
-        if (!good ||
+        if (!ics_text_numbers(&reader, &line, X, names + X, FIELDS - X, numbers + X) ||
             leave_out(out, line.number, numbers[STRING], numbers[MODULE], numbers[HEIGHT])) {
             continue;
         }
-        ice_module given = {.x = numbers[X],
-                            .y = numbers[Y],
-                            .z = numbers[HEIGHT] + ICE_DETECTOR_DEPTH,
-                            .efficiency = 1};
-        status = ics_module_list_add_row(&reader, line.number, numbers[STRING], numbers[MODULE],
-                                         &given, out);
+        const ics_listed_module given = {.module = {.x = numbers[X],
+                                                    .y = numbers[Y],
+                                                    .z = numbers[HEIGHT] + ICE_DETECTOR_DEPTH,
+                                                    .efficiency = 1},
+                                         .line = line.number};
+        status = ics_module_list_add_row(&reader, numbers[STRING], numbers[MODULE], &given, out);
     }
     return ics_module_list_finish(&reader, status, out);
 }

@@ -40,24 +40,22 @@ typedef struct ics_module_list {
 } ics_module_list;
 
 /* Appends a module. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_module_list_add(ics_module_list *list, const ice_module *module, size_t line);
+int ics_module_list_add(ics_module_list *list, const ics_listed_module *item,
+                        icestream_error *error);
 void ics_module_list_free(ics_module_list *list);
 
-/* For readers of lists. Checks the numbers of a row, and sets the string and the number of the
- * module, whose other members are set. Returns false after a fault, which the reader counts. */
-bool ics_module_list_check_row(ics_text_reader *reader, size_t line, double string, double number,
-                               ice_module *module);
-/* For readers of lists. Checks the numbers of a row and appends the module; faults are counted in
- * the reader. ICESTREAM_OK, also after a fault; ICESTREAM_E_CONFIG: too many modules;
- * ICESTREAM_E_MEMORY. */
-int ics_module_list_add_row(ics_text_reader *reader, size_t line, double string, double number,
-                            const ice_module *given, ics_module_list *list);
+/* For readers of lists. Checks the numbers of a row, and appends its module with this string and
+ * number; the rest of `given` is set. Faults are counted in the reader. ICESTREAM_OK, also after a
+ * fault; ICESTREAM_E_CONFIG: too many modules; ICESTREAM_E_MEMORY. */
+int ics_module_list_add_row(ics_text_reader *reader, double string, double number,
+                            const ics_listed_module *given, ics_module_list *list);
 /* Ends the reading of a list: returns the status, or ICESTREAM_E_CONFIG if the reader has faults.
- * Adds the error about memory, and empties the list unless ICESTREAM_OK is returned. */
+ * Empties the list unless ICESTREAM_OK is returned. */
 int ics_module_list_finish(ics_text_reader *reader, int status, ics_module_list *list);
 
-/* Makes the 86 strings of physics.md 13.3. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out);
+/* Makes the 86 strings of physics.md 13.3. ICESTREAM_OK or ICESTREAM_E_MEMORY; the caller frees
+ * *out in every case. */
+int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out, icestream_error *error);
 
 /* Reads geo-f2k: name, hexadecimal id, x, y, height relative to the surface, string, module. Only
  * modules in the deep ice (string above 86, or string > 0 and module 1 .. 60) enter the list, which

@@ -1,20 +1,9 @@
-/* Lists of modules as CSV.
- *
- * A file without a fault is read in parts, one for each thread. The parts report nothing: after a
- * fault in any of them the file is read again from its begin to its end, with messages. So the
- * messages and their order do not depend on parts. */
-#include "base/memory.h"
-#include "base/parts.h"
+/* Lists of modules as CSV. */
 #include "pipeline/models/detector/module_list.h"
 #include "pipeline/models/types/direction.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* A part of a file has at least this many bytes, because a thread costs as much as some thousand
- * lines. */
-#define PART_BYTES_LEAST (1 << 18)
 
 /* Reports a text in the format of geo-f2k under another name. Returns whether it did. */
 static bool is_geo(const ics_text *text, icestream_error *error)
@@ -165,14 +154,13 @@ static void ignore_index(const ics_text *text, ics_csv_column *columns, size_t c
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- all together ---------------------------------------------------------------------------- */
 
-/* Makes a module of the numbers of a row. Returns false after a fault. */
-static bool make_module(ics_text_reader *reader, size_t line, const double *row,
-                        ics_listed_module *out)
+/* Makes a module of the numbers of a row and appends it. ICESTREAM_OK, also after a fault. */
+static int add_module(ics_text_reader *reader, size_t line, const double *row, ics_module_list *out)
 {
     const size_t faults = reader->faults;
-    *out = (ics_listed_module){
+    ics_listed_module item = {
         .module = {.x = row[X],
                    .y = row[Y],
                    .z = row[Z],
@@ -181,137 +169,30 @@ static bool make_module(ics_text_reader *reader, size_t line, const double *row,
         .line = line,
         .has_type = row[TYPE] >= 0,
     };
-    if (!ics_module_list_check_row(reader, line, row[STRING], row[MODULE], &out->module)) {
-        return false;
-    }
-    read_turn(reader, line, row, &out->turn);
-    return reader->faults == faults;
+    read_turn(reader, line, row, &item.turn);
+    return reader->faults > faults
+               ? ICESTREAM_OK
+               : ics_module_list_add_row(reader, row[STRING], row[MODULE], &item, out);
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
-
-typedef struct list_part {
-    ics_text text;
-    size_t lines;             /* of this part */
-    size_t line;              /* number of the line before this part */
-    ics_listed_module *items; /* room for `lines` modules */
-    size_t count;
-    bool has_fault;
-} list_part;
-
-typedef struct list_parts {
-    const ics_csv_plan *plan;
-    list_part parts[ICS_PARTS_MAX];
-    size_t count;
-} list_parts;
-
-/* Cuts the text behind the first line into parts that end with whole lines. */
-static void cut_parts(const ics_text_reader *reader, list_parts *all)
+static int read_list(const ics_text *text, const ics_csv_column *columns, size_t column_count,
+                     ics_module_list *out, icestream_error *error)
 {
-    const char *begin = reader->next;
-    all->count = ics_parts_count((size_t)(reader->end - begin), PART_BYTES_LEAST);
-    for (size_t i = 0; i < all->count; ++i) {
-        const size_t rest = (size_t)(reader->end - begin);
-        const char *end = begin + rest / (all->count - i);
-        const char *newline =
-            end < reader->end ? memchr(end, '\n', (size_t)(reader->end - end)) : NULL;
-        end = newline != NULL ? newline + 1 : reader->end;
-        all->parts[i] = (list_part){
-            .text = {.name = reader->name, .data = (char *)begin, .size = (size_t)(end - begin)}};
-        begin = end;
-    }
-}
-
-static void count_lines(void *user, size_t index)
-{
-    list_part *part = &((list_parts *)user)->parts[index];
-    const char *data = part->text.data;
-    size_t lines = 0;
-    for (size_t i = 0; i < part->text.size; ++i) {
-        lines += data[i] == '\n';
-    }
-    part->lines = lines + (part->text.size > 0 && data[part->text.size - 1] != '\n');
-}
-
-static void read_part(void *user, size_t index)
-{
-    const ics_csv_plan *plan = ((const list_parts *)user)->plan;
-    list_part *part = &((list_parts *)user)->parts[index];
-    ics_text_reader reader = ics_text_open(&part->text, plan->separator, NULL);
-    reader.line = part->line;
-    ics_text_line line;
-    double row[ICS_TEXT_FIELDS_MAX];
-    while (!part->has_fault && ics_text_next(&reader, &line)) {
-        part->has_fault = !ics_text_csv_row(&reader, &line, plan, row) ||
-                          !make_module(&reader, line.number, row, &part->items[part->count]);
-        part->count += !part->has_fault;
-    }
-}
-
-/* Reads the lines after the first one. Returns ICESTREAM_OK or ICESTREAM_E_MEMORY; *done is false
- * if the list has a fault or no module. */
-static int read_parts(const ics_text_reader *reader, const ics_csv_plan *plan, ics_module_list *out,
-                      bool *done)
-{
-    list_parts all = {.plan = plan};
-    size_t lines = 0;
-    cut_parts(reader, &all);
-    ics_parts_run(all.count, count_lines, &all);
-    ics_listed_module *items = NULL;
-    for (size_t i = 0; i < all.count; ++i) {
-        all.parts[i].line = reader->line + lines;
-        lines += all.parts[i].lines;
-    }
-    if (lines == 0 || (items = ics_memory_zeros(lines, sizeof *items)) == NULL) {
-        return lines == 0 ? ICESTREAM_OK : ICESTREAM_E_MEMORY;
-    }
-    for (size_t i = 0; i < all.count; ++i) {
-        all.parts[i].items = items + (all.parts[i].line - reader->line);
-    }
-    ics_parts_run(all.count, read_part, &all);
-    *out = (ics_module_list){.items = items, .capacity = lines};
-    *done = true;
-    for (size_t i = 0; i < all.count; ++i) {
-        const list_part *part = &all.parts[i];
-        if (part->items != items + out->count) { /* lines without modules are before the part */
-            memmove(items + out->count, part->items, part->count * sizeof *items);
-        }
-        out->count += part->count;
-        *done = *done && !part->has_fault;
-    }
-    *done = *done && out->count > 0 && out->count <= ICE_MODULES_MAX;
-    if (!*done) {
-        ics_module_list_free(out);
-    }
-    return ICESTREAM_OK;
-}
-
-/* ---- all together ---------------------------------------------------------------------------- */
-
-static const char list_names[] = "string,module,x,y,z[,efficiency]";
-
-/* Reads the whole list from its begin to its end, with messages. */
-static int read_with_messages(const ics_text *text, const ics_csv_column *columns,
-                              size_t column_count, ics_module_list *out, icestream_error *error)
-{
-    ics_text_table table;
-    int status =
-        ics_text_csv_read(text, columns, column_count, ICE_MODULES_MAX, list_names, &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    static const char names[] = "string,module,x,y,z[,efficiency]";
     ics_text_reader reader = ics_text_open(text, ICS_TEXT_CSV, error);
-    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
-        ics_listed_module item;
-        if (!make_module(&reader, table.lines[i], ics_text_table_row(&table, i), &item)) {
-            continue;
-        }
-        status = ics_module_list_add(out, &item.module, item.line);
-        if (status == ICESTREAM_OK) {
-            out->items[out->count - 1] = item; /* with its type and how it hangs */
+    ics_text_line line;
+    ics_csv_plan plan;
+    int status = ICESTREAM_OK;
+    const bool has_header = ics_text_csv_begin(&reader, columns, column_count, names, &plan);
+    while (has_header && status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
+        double row[ICS_TEXT_FIELDS_MAX];
+        if (ics_text_csv_row(&reader, &line, &plan, row)) {
+            status = add_module(&reader, line.number, row, out);
         }
     }
-    ics_text_table_free(&table);
+    if (reader.faults == 0 && status == ICESTREAM_OK && out->count == 0) {
+        ics_text_fault(&reader, 0, 0, "found no rows of numbers, expected columns %s", names);
+    }
     return ics_module_list_finish(&reader, status, out);
 }
 
@@ -336,18 +217,6 @@ int ics_module_list_csv(const ics_text *text, const ics_types *types, ics_module
     ignore_index(text, columns, sizeof columns / sizeof *columns);
     const size_t column_count = sizeof columns / sizeof *columns;
     *out = (ics_module_list){0};
-    if (is_geo(text, error)) {
-        return ICESTREAM_E_CONFIG;
-    }
-    ics_text_reader reader = ics_text_open(text, ICS_TEXT_CSV, NULL);
-    ics_csv_plan plan;
-    bool done = false;
-    int status = ICESTREAM_OK;
-    if (ics_text_csv_begin(&reader, columns, column_count, list_names, &plan)) {
-        status = read_parts(&reader, &plan, out, &done);
-    }
-    if (status != ICESTREAM_OK) {
-        return ics_error_add(error, status, "%s: error: out of memory", text->name);
-    }
-    return done ? ICESTREAM_OK : read_with_messages(text, columns, column_count, out, error);
+    return is_geo(text, error) ? ICESTREAM_E_CONFIG
+                               : read_list(text, columns, column_count, out, error);
 }

@@ -50,7 +50,6 @@ int ics_module_list_prometheus(const ics_text *text, ics_module_list *out, icest
     }
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
         double numbers[FIELDS] = {0};
-        bool good = true;
         if (line.fields[0].start < title) {
             continue;
         }
@@ -61,14 +60,13 @@ int ics_module_list_prometheus(const ics_text *text, ics_module_list *out, icest
                            line.count);
             continue;
         }
-        for (size_t i = X; i < FIELDS; ++i) {
-            good &= ics_text_number(&reader, &line, i, names[i], &numbers[i]);
-        }
-        const ice_module given = {
-            .x = numbers[X], .y = numbers[Y], .z = numbers[Z] + height, .efficiency = 1};
+        const bool good = ics_text_numbers(&reader, &line, 0, names, FIELDS, numbers);
+        const ics_listed_module given = {
+            .module = {.x = numbers[X], .y = numbers[Y], .z = numbers[Z] + height, .efficiency = 1},
+            .line = line.number};
         if (good) {
-            status = ics_module_list_add_row(&reader, line.number, numbers[STRING], numbers[MODULE],
-                                             &given, out);
+            status =
+                ics_module_list_add_row(&reader, numbers[STRING], numbers[MODULE], &given, out);
         }
     }
     return ics_module_list_finish(&reader, status, out);

@@ -1,8 +1,7 @@
-#include "pipeline/models/detector/module_types.h"
-
 #include "base/error.h"
+#include "pipeline/models/detector/detector_parts.h"
 #include "pipeline/models/types/direction.h"
-#include "pipeline/models/types/om_conf.h"
+#include "pipeline/models/types/types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,21 +21,10 @@ static bool are_equal(const ice_orientation *a, const ice_orientation *b)
 static int read_map(const icestream_config *config, const ics_types *types, ice_detector *detector,
                     bool *found, icestream_error *error)
 {
-    char *path = NULL;
-    ics_text text;
-    *found = false;
-    ICS_TRY(ics_types_om_file(config, config->detector.om_map, "om.map", &path, error));
-    if (path == NULL) {
-        return ICESTREAM_OK;
-    }
-    *found = true;
-    int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_types_read_om_map(&text, types, detector, error);
-        ics_text_free(&text);
-    }
-    free(path);
-    return status;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_TRY(ics_types_om_file(config, config->detector.om_map, "om.map", &text, error));
+    *found = text.name != NULL;
+    return *found ? ics_types_read_om_map(&text, types, detector, error) : ICESTREAM_OK;
 }
 
 /* Checks that every module has a type. */
@@ -67,7 +55,7 @@ static int set_orientations(const ics_types *types, const ics_module_list *list,
 {
     ice_orientation *turns = malloc((list->count + 1) * sizeof *turns);
     if (turns == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     size_t count = 1;
     turns[0] = ics_upright;
@@ -125,7 +113,7 @@ int ics_module_types_apply(const icestream_config *config, ics_types *types,
     ICS_TRY(set_orientations(types, list, detector, error));
     detector->types = malloc(types->count * sizeof *detector->types);
     if (detector->types == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     memcpy(detector->types, types->items, types->count * sizeof *detector->types);
     detector->type_count = types->count;

@@ -1,4 +1,4 @@
-#include "pipeline/models/detector/pmt_area_tables.h"
+#include "pipeline/models/detector/pmt_tables.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,18 +1,10 @@
 #include "pipeline/models/detector/pmt_detection.h"
 
 #include "physics/body.h"
-#include "pipeline/models/detector/pmt_area_tables.h"
-#include "pipeline/models/detector/pmt_response.h"
-#include "pipeline/models/detector/transit_tables.h"
+#include "pipeline/models/detector/pmt_tables.h"
 
 #include <math.h>
 #include <string.h>
-
-static const char plane[] = "pmt-plane", place[] = "pmt-place", table[] = "pmt-table";
-
-/* The mean of the standard acceptance 0.34 + 0.51 x - 0.17 x^3, which is nowhere below 0, over all
- * directions (physics.md 8.5). */
-#define STANDARD_MEAN 0.34
 
 /* A window that lies deeper than this share of its radius is warned of. It loses 1 % of its light
  * there, and the square of the depth counts. */
@@ -20,19 +12,8 @@ static const char plane[] = "pmt-plane", place[] = "pmt-place", table[] = "pmt-t
 
 bool ics_pmt_detection_is(const char *variant)
 {
-    return strcmp(variant, plane) == 0 || strcmp(variant, place) == 0 ||
-           strcmp(variant, table) == 0;
-}
-
-double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt)
-{
-    if (pmt->radius > 0) {
-        return M_PI * pmt->radius * pmt->radius * pmt->efficiency;
-    }
-    const double area = M_PI * ICE_MODULE_RADIUS * ICE_MODULE_RADIUS * STANDARD_MEAN;
-    /* Averaged over directions a window turns 1 / (2 (1 + beta)) of the area of its rim to light.
-     */
-    return pmt->efficiency * area * 2 * (1 + type->beta) / (double)type->pmt_count;
+    return strcmp(variant, ICS_PMT_PLANE) == 0 || strcmp(variant, ICS_PMT_PLACE) == 0 ||
+           strcmp(variant, ICS_PMT_TABLE) == 0;
 }
 
 /* ---- the largest value ----------------------------------------------------------------------- */
@@ -132,25 +113,25 @@ static double place_maximum(const ice_module_type *type, const double *factors)
 }
 
 /* The radius of every window must be known. */
-static int check_windows(const char *where, const char *variant, const ice_module_type *type,
-                         icestream_error *error)
+static int check_windows(const icestream_config *config, const char *variant,
+                         const ice_module_type *type, icestream_error *error)
 {
     for (size_t k = 0; k < type->pmt_count; ++k) {
         if (!(type->pmts[k].radius > 0)) {
-            return ics_error_add(
-                error, ICESTREAM_E_CONFIG,
-                "%s: error: stages.detect: %s needs the radius of every "
-                "PMT's window, and PMT %zu of the type %s has none; expected radius "
-                "in pmts, or pmt_radius",
-                where, variant, k, type->name);
+            return ics_config_error(config, "stages.detect", error,
+                                    "%s needs the radius of every PMT's window, and PMT %zu of the "
+                                    "type %s has none; expected radius in pmts, or pmt_radius",
+                                    variant, k, type->name);
         }
     }
     return ICESTREAM_OK;
 }
 
 /* A window whose middle is not on the surface takes less light than its radius says. */
-static int warn_of_depths(const char *where, const ice_module_type *type, ics_warnings *warnings)
+static void warn_of_depths(const icestream_config *config, const ice_module_type *type,
+                           ics_warnings *warnings)
 {
+    char place[512];
     for (size_t k = 0; k < type->pmt_count; ++k) {
         const ice_pmt *pmt = &type->pmts[k];
         const double *c = pmt->centre;
@@ -164,21 +145,22 @@ static int warn_of_depths(const char *where, const ice_module_type *type, ics_wa
         const double surface =
             sqrt(point[0] * point[0] + point[1] * point[1] + point[2] * point[2]);
         if (fabs(surface - distance) > DEPTH_WARNING * pmt->radius) {
-            return ics_warnings_add(
+            ics_warnings_add(
                 warnings,
                 "%s: stages.detect: pmt-place: found the middle of PMT %zu of the type %s %.3g m "
                 "from the surface, with a window of radius %.3g m, which light meets on the "
                 "surface; usual: x, y and z on the surface",
-                where, k, type->name, surface - distance, pmt->radius);
+                ics_config_place(config, "stages.detect", place, sizeof place), k, type->name,
+                surface - distance, pmt->radius);
+            return;
         }
     }
-    return ICESTREAM_OK;
 }
 
 /* pmt-place: of a mesh, parts say which triangles are windows. A PMT without a part detects
  * nothing, which is an error if there is no other one, and a warning otherwise. */
-static int check_parts(const char *where, const ice_module_type *type, ics_warnings *warnings,
-                       icestream_error *error)
+static int check_parts(const icestream_config *config, const ice_module_type *type,
+                       ics_warnings *warnings, icestream_error *error)
 {
     bool has_part[ICE_PMTS_MAX + 1] = {false};
     size_t missing = 0, first = 0;
@@ -194,18 +176,18 @@ static int check_parts(const char *where, const ice_module_type *type, ics_warni
         }
     }
     if (missing > 0 && missing == type->pmt_count) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: pmt-place needs to know which triangles of "
-                             "a mesh are windows of PMTs, and no part of the type %s is the number "
-                             "of a PMT; expected names of objects or materials of the mesh in "
-                             "parts, as in parts: {window_0: 0, window_1: 1, \"*\": glass}",
-                             where, type->name);
+        return ics_config_error(
+            config, "stages.detect", error,
+            "pmt-place needs to know which triangles of a mesh are windows of PMTs, and no part of "
+            "the type %s is the number of a PMT; expected names of objects or materials of the "
+            "mesh in parts, as in parts: {window_0: 0, window_1: 1, \"*\": glass}",
+            type->name);
     }
     if (missing > 0) {
-        return ics_warnings_add(warnings,
-                                "type %s: found no part of the mesh for %zu of %zu PMTs (first: "
-                                "%zu), which therefore detect nothing",
-                                type->name, missing, type->pmt_count, first);
+        ics_warnings_add(warnings,
+                         "type %s: found no part of the mesh for %zu of %zu PMTs (first: "
+                         "%zu), which therefore detect nothing",
+                         type->name, missing, type->pmt_count, first);
     }
     return ICESTREAM_OK;
 }
@@ -214,40 +196,37 @@ static int check_parts(const char *where, const ice_module_type *type, ics_warni
 static int check_type(const icestream_config *config, const ice_module_type *type,
                       ics_warnings *warnings, icestream_error *error)
 {
-    char where[512];
-    ics_config_place(config, "stages.detect", where, sizeof where);
-    if (strcmp(config->stages.detect, place) == 0) {
+    if (strcmp(config->stages.detect, ICS_PMT_PLACE) == 0) {
         if (type->shape == ICE_SHAPE_MESH) {
-            return check_parts(where, type, warnings, error);
+            return check_parts(config, type, warnings, error);
         }
-        ICS_TRY(check_windows(where, place, type, error));
-        return warn_of_depths(where, type, warnings);
+        ICS_TRY(check_windows(config, ICS_PMT_PLACE, type, error));
+        warn_of_depths(config, type, warnings);
+        return ICESTREAM_OK;
     }
-    if (strcmp(config->stages.detect, plane) == 0 && type->acceptance.is_of_window) {
-        ICS_TRY(check_windows(where, plane, type, error));
+    if (strcmp(config->stages.detect, ICS_PMT_PLANE) == 0 && type->acceptance.is_of_window) {
+        ICS_TRY(check_windows(config, ICS_PMT_PLANE, type, error));
     }
-    if (type->shape == ICE_SHAPE_MESH && strcmp(config->stages.detect, plane) == 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: %s needs the area of a module in all "
-                             "directions, which the mesh of the type %s does not have; expected "
-                             "pmt-place, or pmt-table",
-                             where, config->stages.detect, type->name);
+    if (type->shape == ICE_SHAPE_MESH && strcmp(config->stages.detect, ICS_PMT_PLANE) == 0) {
+        return ics_config_error(config, "stages.detect", error,
+                                "%s needs the area of a module in all directions, which the mesh "
+                                "of the type %s does not have; expected pmt-place, or pmt-table",
+                                config->stages.detect, type->name);
     }
-    if (strcmp(config->stages.detect, table) == 0 && type->pmt_count > 0 &&
+    if (strcmp(config->stages.detect, ICS_PMT_TABLE) == 0 && type->pmt_count > 0 &&
         type->table.ring_count == 0) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: stages.detect: pmt-table needs the effective areas of the "
-            "PMTs, and the type %s has none; expected table in detector.types, or a "
-            "row of detector.om_tables",
-            where, type->name);
+        return ics_config_error(
+            config, "stages.detect", error,
+            "pmt-table needs the effective areas of the PMTs, and the type %s has none; expected "
+            "table in detector.types, or a row of detector.om_tables",
+            type->name);
     }
     return ICESTREAM_OK;
 }
 
 static double maximum_of(const char *variant, const ice_module_type *type)
 {
-    const bool has_angles = strcmp(variant, place) == 0;
+    const bool has_angles = strcmp(variant, ICS_PMT_PLACE) == 0;
     double factors[ICE_PMTS_MAX]; /* the largest acceptance of each PMT */
     for (size_t k = 0; k < type->pmt_count; ++k) {
         factors[k] = ics_pmt_response_maximum(type, k, has_angles);
@@ -255,7 +234,7 @@ static double maximum_of(const char *variant, const ice_module_type *type)
     if (has_angles) {
         return place_maximum(type, factors);
     }
-    if (strcmp(variant, table) == 0) {
+    if (strcmp(variant, ICS_PMT_TABLE) == 0) {
         return ics_pmt_area_maximum(type, factors);
     }
     for (size_t k = 0; k < type->pmt_count; ++k) {
@@ -267,14 +246,12 @@ static double maximum_of(const char *variant, const ice_module_type *type)
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
                               double *out, ics_warnings *warnings, icestream_error *error)
 {
-    char where[512];
-    ics_config_place(config, "stages.detect", where, sizeof where);
     *out = 0;
     if (detector->type_count == 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: %s needs types of modules with PMTs, and "
-                             "there are none; expected detector.types, or a DETX file, or pe",
-                             where, config->stages.detect);
+        return ics_config_error(config, "stages.detect", error,
+                                "%s needs types of modules with PMTs, and there are none; expected "
+                                "detector.types, or a DETX file, or pe",
+                                config->stages.detect);
     }
     for (size_t i = 0; i < detector->type_count; ++i) {
         const ice_module_type *type = &detector->types[i];
@@ -282,133 +259,10 @@ int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector
         *out = fmax(*out, maximum_of(config->stages.detect, type));
     }
     if (!(*out > 0)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: stages.detect: %s: found no type with a PMT whose "
-                             "efficiency is above 0, expected pmts in detector.types",
-                             where, config->stages.detect);
+        return ics_config_error(config, "stages.detect", error,
+                                "%s: found no type with a PMT whose efficiency is above 0, "
+                                "expected pmts in detector.types",
+                                config->stages.detect);
     }
     return ICESTREAM_OK;
-}
-
-/* ---- tables ---------------------------------------------------------------------------------- */
-
-static size_t window_count(const ice_detector *detector)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < detector->type_count; ++i) {
-        count += detector->types[i].pmt_count;
-    }
-    return count;
-}
-
-size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant)
-{
-    return detector->module_count * sizeof(ice_pmt_module) +
-           detector->type_count * sizeof(ice_pmt_type) +
-           window_count(detector) * sizeof(ice_pmt_window) +
-           ics_pmt_response_bytes(detector, strcmp(variant, place) == 0) +
-           ics_transit_tables_bytes(detector) +
-           (strcmp(variant, table) == 0 ? ics_pmt_area_tables_bytes(detector) : 0);
-}
-
-/* A PMT without its weight, and without the numbers of its response and its transit times. */
-static ice_pmt_window window_of(const ice_pmt *pmt)
-{
-    return (ice_pmt_window){.axis_x = (float)pmt->axis[0],
-                            .axis_y = (float)pmt->axis[1],
-                            .axis_z = (float)pmt->axis[2],
-                            .x = (float)pmt->centre[0],
-                            .y = (float)pmt->centre[1],
-                            .z = (float)pmt->centre[2],
-                            .radius = (float)pmt->radius,
-                            .delay = (float)pmt->delay,
-                            .spread = (float)pmt->spread};
-}
-
-static void fill_modules(const ice_detector *detector, ice_pmt_module *modules)
-{
-    for (size_t i = 0; i < detector->module_count; ++i) {
-        const ice_module *module = &detector->modules[i];
-        ice_orientation q = {.w = 1};
-        if (module->orientation > 0) {
-            q = detector->orientations[module->orientation];
-        }
-        modules[i] = (ice_pmt_module){.w = (float)q.w,
-                                      .x = (float)q.x,
-                                      .y = (float)q.y,
-                                      .z = (float)q.z,
-                                      .type = module->type};
-    }
-}
-
-/* Returns what the probabilities of a PMT are multiplied by, before the division by their largest
- * value (ice_pmt_window.weight). */
-static double weight_of(const char *variant, const ice_module_type *type, const ice_pmt *pmt)
-{
-    if (strcmp(variant, plane) == 0) {
-        return ics_pmt_effective_area(type, pmt);
-    }
-    return strcmp(variant, place) == 0 ? pmt->efficiency : 0;
-}
-
-/* Fills the windows of all types. The responses and the transit times of single PMTs are numbered
- * behind those of the types. */
-static void fill_windows(const ice_detector *detector, const char *variant, ice_pmt_window *next)
-{
-    size_t responses = detector->type_count, transits = detector->type_count;
-    for (size_t i = 0; i < detector->type_count; ++i) {
-        const ice_module_type *type = &detector->types[i];
-        for (size_t k = 0; k < type->pmt_count; ++k, ++next) {
-            const ice_pmt *pmt = &type->pmts[k];
-            *next = window_of(pmt);
-            next->weight = (float)(weight_of(variant, type, pmt) / detector->angular.maximum);
-            next->response = (uint32_t)(pmt->acceptance == 0 ? i : responses + pmt->acceptance - 1);
-            next->transit = (uint32_t)(pmt->transit == 0 ? i : transits + pmt->transit - 1);
-        }
-        responses += type->own_count;
-        transits += type->own_transit_count;
-    }
-}
-
-static void fill_types(const ice_detector *detector, ice_pmt_type *types)
-{
-    uint32_t next = 0;
-    for (size_t i = 0; i < detector->type_count; ++i) {
-        const ice_module_type *type = &detector->types[i];
-        types[i] = (ice_pmt_type){.first = next,
-                                  .count = (uint32_t)type->pmt_count,
-                                  .shape = (uint32_t)type->shape,
-                                  .open_ends = type->open_ends,
-                                  .radius = (float)type->radius,
-                                  .half_height = (float)type->half_height,
-                                  .beta = (float)type->beta,
-                                  .own_responses = type->own_count > 0};
-        next += (uint32_t)type->pmt_count;
-    }
-}
-
-void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
-                            ice_pmt_tables *out)
-{
-    const bool has_angles = strcmp(variant, place) == 0;
-    const size_t responses = ics_pmt_response_bytes(detector, has_angles),
-                 transits = ics_transit_tables_bytes(detector);
-    ice_pmt_module *modules = memory;
-    ice_pmt_type *types = (ice_pmt_type *)(modules + detector->module_count);
-    ice_pmt_window *windows = (ice_pmt_window *)(types + detector->type_count);
-    char *rest = (char *)(windows + window_count(detector));
-    fill_modules(detector, modules);
-    fill_types(detector, types);
-    fill_windows(detector, variant, windows);
-    *out = (ice_pmt_tables){.modules = modules, .types = types, .windows = windows};
-    if (responses > 0) {
-        ics_pmt_response_fill(detector, has_angles, rest, out);
-    }
-    if (transits > 0) {
-        ics_transit_tables_fill(detector, rest + responses, out);
-    }
-    if (strcmp(variant, table) == 0) {
-        ics_pmt_area_tables_fill(detector, detector->angular.maximum, rest + responses + transits,
-                                 out);
-    }
 }

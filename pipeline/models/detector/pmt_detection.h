@@ -1,22 +1,14 @@
-/* The tables of the variants of detect for modules with several PMTs. */
+/* The variants of detect for modules with several PMTs. */
 #ifndef ICS_MODELS_DETECTOR_PMT_DETECTION_H
 #define ICS_MODELS_DETECTOR_PMT_DETECTION_H
 
 #include "base/error.h"
-#include "physics/detect/pmt.h"
 #include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/models/warnings.h"
 
-/* Whether a variant of detect decides about the PMTs of modules ("pmt-plane", "pmt-place",
- * "pmt-table"). */
+/* Whether a variant of detect decides about the PMTs of modules. */
 bool ics_pmt_detection_is(const char *variant);
-
-/* Returns the effective area (m2) of a PMT for light from the front, in units of the acceptance of
- * light by wavelength: the area of its window times its efficiency. Without a radius all PMTs of
- * the type together have the effective area of the standard module, averaged over directions, times
- * their mean efficiency (physics.md 8.13). */
-double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt);
 
 /* Finds the largest value of what a variant computes for the modules of a detector: of the sum of
  * the effective areas over the area of the module (pmt-plane, pmt-table), or of the efficiencies
@@ -26,11 +18,5 @@ double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt);
  * ICESTREAM_E_MEMORY. */
 int ics_pmt_detection_maximum(const icestream_config *config, const ice_detector *detector,
                               double *out, ics_warnings *warnings, icestream_error *error);
-
-/* Returns the bytes of the tables of a detector. `variant`, here and below, is that of detect. */
-size_t ics_pmt_detection_bytes(const ice_detector *detector, const char *variant);
-/* Makes the tables in `memory`, which has these bytes. */
-void ics_pmt_detection_fill(const ice_detector *detector, const char *variant, void *memory,
-                            ice_pmt_tables *out);
 
 #endif

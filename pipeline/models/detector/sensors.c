@@ -1,15 +1,15 @@
 #include "pipeline/models/detector/sensors.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/detector/pmt_detection.h"
+#include "pipeline/models/model_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_identity identity)
 {
@@ -176,22 +176,39 @@ enum { LEAST_ROWS = 10 };
 
 /* A list of azimuths in radians has small numbers only. One number for all, such as 0, says
  * nothing. */
-static int warn_of_radians(const sensor_reader *reader, ics_warnings *warnings)
+static void warn_of_radians(const sensor_reader *reader, ics_warnings *warnings)
 {
     bool differs = false;
     for (size_t i = 0; i < reader->table->rows; ++i) {
         const double azimuth = ics_text_table_row(reader->table, i)[2];
         if (fabs(azimuth) > 2 * M_PI) {
-            return ICESTREAM_OK;
+            return;
         }
         differs |= azimuth != ics_text_table_row(reader->table, 0)[2];
     }
-    return reader->table->rows < LEAST_ROWS || !differs
-               ? ICESTREAM_OK
-               : ics_warnings_add(warnings,
-                                  "%s: azimuth: found %zu azimuths, all between -2 pi and 2 pi; "
-                                  "usual: 0 to 360 degrees; are they in radians?",
-                                  reader->text.name, reader->table->rows);
+    if (reader->table->rows >= LEAST_ROWS && differs) {
+        ics_warnings_add(warnings,
+                         "%s: azimuth: found %zu azimuths, all between -2 pi and 2 pi; "
+                         "usual: 0 to 360 degrees; are they in radians?",
+                         reader->text.name, reader->table->rows);
+    }
+}
+
+/* Warns of rows of modules that the detector does not have. */
+static void warn_of_others(const sensor_reader *reader, const ice_detector *detector,
+                           ics_warnings *warnings)
+{
+    const size_t left_out = reader->unknown + reader->beyond;
+    if (left_out > reader->known && left_out + reader->known >= LEAST_ROWS) {
+        ics_warnings_add(warnings,
+                         "%s: %zu of %zu rows are of modules that %s does not have; are "
+                         "string and module swapped?",
+                         reader->text.name, left_out, left_out + reader->known, detector->name);
+    } else if (reader->unknown > 0) {
+        ics_warnings_add(
+            warnings, "%s: %zu row%s that %s does not have", reader->text.name, reader->unknown,
+            reader->unknown == 1 ? " is of a module" : "s are of modules", detector->name);
+    }
 }
 
 static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *detector,
@@ -200,68 +217,43 @@ static int read_rows(sensor_reader *reader, ics_sensor_file kind, ice_detector *
     for (size_t i = 0; i < reader->table->rows; ++i) {
         read_row(reader, kind, i);
     }
-    if (reader->text.faults > 0) {
-        return ICESTREAM_E_CONFIG;
-    }
+    ICS_TRY(ics_text_status(&reader->text));
     if (reader->known == 0 && reader->unknown > 0) {
         return ics_text_fault(&reader->text, 0, 0,
                               "found %zu row%s, none of a module that %s has; expected rows with "
                               "its numbers of strings and modules",
                               reader->unknown, reader->unknown == 1 ? "" : "s", detector->name);
     }
-    if (kind == ICS_SENSOR_VOLTAGES) {
-        for (size_t i = 0; i < detector->module_count; ++i) {
-            reader->modules.modules[i].is_off |= reader->rows[i] == 0;
-        }
+    for (size_t i = 0; kind == ICS_SENSOR_VOLTAGES && i < detector->module_count; ++i) {
+        reader->modules.modules[i].is_off |= reader->rows[i] == 0;
     }
     if (kind == ICS_SENSOR_CABLES) {
-        ICS_TRY(warn_of_radians(reader, warnings));
+        warn_of_radians(reader, warnings);
     }
     memcpy(detector->modules, reader->modules.modules,
            detector->module_count * sizeof *detector->modules);
-    const size_t left_out = reader->unknown + reader->beyond;
-    if (left_out > reader->known && left_out + reader->known >= LEAST_ROWS) {
-        return ics_warnings_add(warnings,
-                                "%s: %zu of %zu rows are of modules that %s does not have; are "
-                                "string and module swapped?",
-                                reader->text.name, left_out, left_out + reader->known,
-                                detector->name);
-    }
-    return reader->unknown == 0
-               ? ICESTREAM_OK
-               : ics_warnings_add(warnings, "%s: %zu row%s that %s does not have",
-                                  reader->text.name, reader->unknown,
-                                  reader->unknown == 1 ? " is of a module" : "s are of modules",
-                                  detector->name);
+    warn_of_others(reader, detector, warnings);
+    return ICESTREAM_OK;
 }
 
 int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detector *detector,
                           ics_warnings *warnings, icestream_error *error)
 {
-    ics_text_table table;
-    int status = ics_text_table_read(text, formats[kind].least, formats[kind].most, ICE_MODULES_MAX,
-                                     formats[kind].columns, &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    ICS_TRY(ics_text_table_read(text, formats[kind].least, formats[kind].most, ICE_MODULES_MAX,
+                                formats[kind].columns, &table, error));
     const size_t count = detector->module_count;
-    sensor_reader reader = {
-        .text = ics_text_open(text, ' ', error),
-        .table = &table,
-        .modules = {.modules = malloc(count * sizeof(ice_module)), .module_count = count},
-        .rows = calloc(count, sizeof(size_t))};
-    status = ICESTREAM_E_MEMORY;
-    if (reader.modules.modules != NULL && reader.rows != NULL) {
-        memcpy(reader.modules.modules, detector->modules, count * sizeof(ice_module));
-        status = read_rows(&reader, kind, detector, warnings);
+    ICS_FREES ice_module *modules = malloc(count * sizeof *modules);
+    ICS_FREES size_t *rows = calloc(count, sizeof *rows);
+    if (modules == NULL || rows == NULL) {
+        return ics_error_no_memory(error, text->name);
     }
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-    }
-    free(reader.modules.modules);
-    free(reader.rows);
-    ics_text_table_free(&table);
-    return status;
+    memcpy(modules, detector->modules, count * sizeof *modules);
+    sensor_reader reader = {.text = ics_text_open(text, ' ', error),
+                            .table = &table,
+                            .modules = {.modules = modules, .module_count = count},
+                            .rows = rows};
+    return read_rows(&reader, kind, detector, warnings);
 }
 
 /* ---- as configured --------------------------------------------------------------------------- */
@@ -269,28 +261,6 @@ int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detect
 bool ics_sensors_detecting(const icestream_config *config)
 {
     return strcmp(config->stages.detect, "none") != 0;
-}
-
-int ics_sensors_model_file(const icestream_config *config, const char *value, const char *name,
-                           char **out, icestream_error *error)
-{
-    *out = NULL;
-    bool automatic = strcmp(value, "auto") == 0;
-    if (strcmp(value, "none") == 0 || (automatic && config->ice.directory == NULL)) {
-        return ICESTREAM_OK;
-    }
-    int length = automatic ? asprintf(out, "%s/%s", config->ice.directory, name)
-                           : asprintf(out, "%s", value);
-    if (length < 0) {
-        *out = NULL;
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
-    struct stat status;
-    if (automatic && stat(*out, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        free(*out);
-        *out = NULL;
-    }
-    return ICESTREAM_OK;
 }
 
 static int read_angular(const icestream_config *config, ice_angular *out, ics_warnings *warnings,
@@ -312,19 +282,9 @@ static int read_angular(const icestream_config *config, ice_angular *out, ics_wa
         *out = ics_angular_none();
         return ICESTREAM_OK;
     }
-    char *path;
-    ics_text text;
-    int status = ics_sensors_model_file(config, value, "as.dat", &path, error);
-    if (status != ICESTREAM_OK || path == NULL) {
-        return status;
-    }
-    status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_angular_read(&text, out, warnings, error);
-        ics_text_free(&text);
-    }
-    free(path);
-    return status;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_TRY(ics_model_file_read(config, value, "as.dat", &text, error));
+    return text.name != NULL ? ics_angular_read(&text, out, warnings, error) : ICESTREAM_OK;
 }
 
 /* Checks that a list of single modules is for this detector. If the folder of the list has a
@@ -333,34 +293,33 @@ static int check_layout(const icestream_config *config, ics_sensor_file kind, co
                         const ice_detector *detector, ics_warnings *warnings,
                         icestream_error *error)
 {
-    ics_layout_difference difference;
+    ics_layout_difference difference = {0};
     const char *key = formats[kind].key;
     char buffer[512];
     const char *place = ics_config_place(config, key, buffer, sizeof buffer);
     if (strcmp(place, "default") == 0) {
         place = ics_config_place(config, "ice.directory", buffer, sizeof buffer);
     }
-    int status = ics_detector_layout_compare(detector, path, &difference, error);
-    if (status == ICESTREAM_OK && difference.moved > 0) {
-        status = ics_error_add(
+    ICS_TRY(ics_detector_layout_compare(detector, path, &difference, error));
+    ICS_FREES char *file = difference.file;
+    if (difference.moved > 0) {
+        return ics_error_add(
             error, ICESTREAM_E_CONFIG,
             "%s: error: %s: found %s, which is for the modules of %s, and a detector, %s, whose "
             "module %u of string %u is %.4g m away from its position there (and %zu of %zu modules "
             "more than %g m); expected the detector of that file (neither detector.file nor "
             "detector.layout), or %s: none, or a list for this detector in another folder",
-            place, key, path, difference.file, detector->name, difference.module, difference.string,
+            place, key, path, file, detector->name, difference.module, difference.string,
             difference.distance, difference.moved, difference.shared, ICS_LAYOUT_TOLERANCE, key);
-    } else if (status == ICESTREAM_OK && difference.file == NULL &&
-               strcmp(detector->name, "hex86") == 0 && config->ice.directory != NULL &&
-               ics_warnings_add(warnings,
-                                "%s: %s: %s is applied to hex86 by numbers of strings and modules, "
-                                "and no geo-f2k lies next to the list that says which modules "
-                                "these are; give detector.file, or %s: none",
-                                place, key, path, key) != ICESTREAM_OK) {
-        status = ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
     }
-    free(difference.file);
-    return status;
+    if (file == NULL && strcmp(detector->name, "hex86") == 0 && config->ice.directory != NULL) {
+        ics_warnings_add(warnings,
+                         "%s: %s: %s is applied to hex86 by numbers of strings and modules, "
+                         "and no geo-f2k lies next to the list that says which modules "
+                         "these are; give detector.file, or %s: none",
+                         place, key, path, key);
+    }
+    return ICESTREAM_OK;
 }
 
 /* Reads the file that a key names. The value "auto" has an effect only if the detect stage makes
@@ -368,25 +327,18 @@ static int check_layout(const icestream_config *config, ics_sensor_file kind, co
 static int read_sensor_file(const icestream_config *config, ics_sensor_file kind, const char *value,
                             ice_detector *detector, ics_warnings *warnings, icestream_error *error)
 {
-    char *path;
-    ics_text text;
+    ICS_FREES char *path = NULL;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
     if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config)) {
         return ICESTREAM_OK;
     }
-    int status = ics_sensors_model_file(config, value, formats[kind].name, &path, error);
-    if (status != ICESTREAM_OK || path == NULL) {
-        return status;
+    ICS_TRY(ics_model_file_find(config, value, formats[kind].name, &path, error));
+    if (path == NULL) {
+        return ICESTREAM_OK;
     }
-    status = check_layout(config, kind, path, detector, warnings, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_text_read(path, &text, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_sensors_file_read(kind, &text, detector, warnings, error);
-        ics_text_free(&text);
-    }
-    free(path);
-    return status;
+    ICS_TRY(check_layout(config, kind, path, detector, warnings, error));
+    ICS_TRY(ics_text_read(path, &text, error));
+    return ics_sensors_file_read(kind, &text, detector, warnings, error);
 }
 
 int ics_sensors_create(const icestream_config *config, ice_detector *detector,
@@ -406,8 +358,8 @@ int ics_sensors_create(const icestream_config *config, ice_detector *detector,
         status = read_angular(config, &detector->angular, warnings, error);
     }
     for (ics_sensor_file kind = 0; kind < ICS_SENSOR_FILES; ++kind) {
-        int result = read_sensor_file(config, kind, values[kind], detector, warnings, error);
-        status = status ? status : result;
+        status = ics_error_first(
+            status, read_sensor_file(config, kind, values[kind], detector, warnings, error));
     }
     detector->cable_radius = config->detector.cable_radius;
     detector->cable_length = config->detector.cable_length;

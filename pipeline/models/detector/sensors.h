@@ -29,12 +29,6 @@ int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detect
 int ics_sensors_create(const icestream_config *config, ice_detector *detector,
                        ics_warnings *warnings, icestream_error *error);
 
-/* Finds the file that a key of the configuration means. `value` is a path, or "auto" for the file
- * `name` in ice.directory, if it exists. The caller frees *out; NULL: there is no file.
- * ICESTREAM_E_MEMORY. */
-int ics_sensors_model_file(const icestream_config *config, const char *value, const char *name,
-                           char **out, icestream_error *error);
-
 /* Returns whether stages.detect makes photo-electrons. If it does not, files of ice.directory that
  * only photo-electrons need are not searched. */
 bool ics_sensors_detecting(const icestream_config *config);

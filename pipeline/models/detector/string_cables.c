@@ -1,6 +1,7 @@
-#include "pipeline/models/detector/string_cables.h"
-
+#include "base/cleanup.h"
 #include "physics/body.h"
+#include "pipeline/models/detector/detector.h"
+#include "pipeline/models/detector/detector_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,24 +45,18 @@ static const ice_module_type *type_of(const ice_detector *detector, const ice_mo
     return &detector->types[module->type];
 }
 
-/* The radius (m) of the sphere around a module. */
-static double reach_of(const ice_detector *detector, const ice_module *module)
-{
-    return detector->type_count > 0 ? detector->types[module->type].reach : detector->radius;
-}
-
 /* How far (m) from its vertical axis a cable passes the module, and how far above and below its
  * centre a straight cable ends. */
 static double radius_of(const ice_detector *detector, const ice_module *module)
 {
     const ice_module_type *type = type_of(detector, module);
-    return type != NULL ? type->radius : reach_of(detector, module);
+    return type != NULL ? type->radius : ics_detector_reach(detector, module);
 }
 
 static double height_of(const ice_detector *detector, const ice_module *module)
 {
     const ice_module_type *type = type_of(detector, module);
-    return type != NULL ? type->half_height : reach_of(detector, module);
+    return type != NULL ? type->half_height : ics_detector_reach(detector, module);
 }
 
 /* Makes the cable from one module to the next one above. Returns NULL, or what is wrong with the
@@ -128,20 +123,17 @@ static int check_shadows(const icestream_config *config, const ice_detector *det
                          icestream_error *error)
 {
     size_t shadows = 0;
-    char place[512];
     for (size_t i = 0; i < detector->module_count; ++i) {
         shadows += detector->modules[i].has_cable;
     }
     if (shadows == 0) {
         return ICESTREAM_OK;
     }
-    return ics_error_add(
-        error, ICESTREAM_E_CONFIG,
-        "%s: error: detector.string_cables: found cables between modules, and "
-        "detector.cables gives %zu module%s the shadow of a cable, which takes the "
-        "same light; expected none for one of these two keys",
-        ics_config_place(config, "detector.string_cables", place, sizeof place), shadows,
-        shadows == 1 ? "" : "s");
+    return ics_config_error(
+        config, "detector.string_cables", error,
+        "found cables between modules, and detector.cables gives %zu module%s the shadow of a "
+        "cable, which takes the same light; expected none for one of these two keys",
+        shadows, shadows == 1 ? "" : "s");
 }
 
 int ics_string_cables_create(const icestream_config *config, ice_detector *detector,
@@ -151,25 +143,18 @@ int ics_string_cables_create(const icestream_config *config, ice_detector *detec
         return ICESTREAM_OK;
     }
     if (!(config->detector.cable_radius > 0)) {
-        char place[512];
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: detector.cable_radius: found 0 m, expected more than 0 with "
-            "detector.string_cables",
-            ics_config_place(config, "detector.cable_radius", place, sizeof place));
+        return ics_config_error(config, "detector.cable_radius", error,
+                                "found 0 m, expected more than 0 with detector.string_cables");
     }
     ICS_TRY(check_shadows(config, detector, error));
-    const ice_module **modules = malloc(detector->module_count * sizeof *modules);
+    ICS_FREES const ice_module **modules = malloc(detector->module_count * sizeof *modules);
     detector->cables = malloc(detector->module_count * sizeof *detector->cables);
     if (modules == NULL || detector->cables == NULL) {
-        free(modules);
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     for (size_t i = 0; i < detector->module_count; ++i) {
         modules[i] = &detector->modules[i];
     }
     qsort(modules, detector->module_count, sizeof *modules, compare_heights);
-    const int status = make_all(config, detector, modules, error);
-    free(modules);
-    return status;
+    return make_all(config, detector, modules, error);
 }

@@ -46,10 +46,7 @@ int ics_ice_from_model(const char *place, const char *model, ice_medium **out,
     }
 
     ice_medium *medium;
-    int status = ics_ice_allocate(model, south_pole ? SOUTH_POLE_LAYERS : 1, &medium, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_ice_allocate(model, south_pole ? SOUTH_POLE_LAYERS : 1, &medium, error));
     set_properties(medium);
     if (south_pole) {
         medium->bottom = -855;

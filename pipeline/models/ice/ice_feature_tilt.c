@@ -1,7 +1,6 @@
 /* Tilt: layers that lie higher or lower at other positions (physics.md 6.1). */
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_steps.h"
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>
@@ -45,43 +44,33 @@ static int load(const ics_ice_file *file, ice_medium *medium, icestream_error *e
     const char *first = file->tilt.file != NULL       ? file->tilt.file
                         : file->tilt.stations != NULL ? file->tilt.stations
                                                       : file->tilt.axes;
-    ics_text texts[2] = {0};
     if (first == NULL) {
         return ICESTREAM_OK;
     }
-    int status = ics_text_read(first, &texts[0], error);
     if (file->tilt.file == NULL) {
-        int second = ics_text_read(file->tilt.shifts, &texts[1], error);
-        status = status ? status : second;
+        return ics_ice_ppc_tilt_read(first, file->tilt.shifts, file->tilt.stations == NULL, out,
+                                     error);
     }
-    if (status == ICESTREAM_OK && file->tilt.file != NULL) {
-        status = ics_ice_csv_tilt_read(&texts[0], file->tilt.azimuth * M_PI / 180, out, error);
-    } else if (status == ICESTREAM_OK && file->tilt.stations != NULL) {
-        status = ics_ice_ppc_tilt_line_read(&texts[0], &texts[1], out, error);
-    } else if (status == ICESTREAM_OK) {
-        status = ics_ice_ppc_tilt_map_read(&texts[0], &texts[1], out, error);
-    }
-    ics_text_free(&texts[0]);
-    ics_text_free(&texts[1]);
-    return status;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_TRY(ics_text_read(first, &text, error));
+    return ics_ice_csv_tilt_read(&text, file->tilt.azimuth * M_PI / 180, out, error);
 }
 
-static int warn(const ice_medium *medium, ics_warnings *warnings)
+static void warn(const ice_medium *medium, ics_warnings *warnings)
 {
     enum { FAR_OFF = 100 }; /* m, more than any ice is known to tilt (physics.md 14.4) */
     double low, high;
     ics_ice_tilt_range(&medium->tilt, &low, &high);
     if (medium->tilt.moved > ICS_UNEVEN_LEAST) {
-        ICS_TRY(ics_warnings_add(
+        ics_warnings_add(
             warnings,
             "the depths of the tilt are up to %.3g m away from equal steps of %.6g m, which are "
             "used, as in ppc; this moves layers by at most %.2g m",
-            medium->tilt.uneven, medium->tilt.depth_step, medium->tilt.moved));
+            medium->tilt.uneven, medium->tilt.depth_step, medium->tilt.moved);
     }
-    if (fmax(-low, high) <= FAR_OFF) {
-        return ICESTREAM_OK;
+    if (fmax(-low, high) > FAR_OFF) {
+        ics_warnings_add(warnings, "the tilt shifts layers by up to %.4g m", fmax(-low, high));
     }
-    return ics_warnings_add(warnings, "the tilt shifts layers by up to %.4g m", fmax(-low, high));
 }
 
 static void describe(const ice_medium *medium, FILE *out)

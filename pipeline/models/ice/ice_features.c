@@ -1,5 +1,6 @@
 #include "pipeline/models/ice/ice_features.h"
 
+#include "base/error.h"
 #include "tables/tables.h"
 
 #include <math.h>
@@ -40,8 +41,7 @@ int ics_ice_features_check(const ics_ice_file *file, const ics_ice_keys *keys,
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < ROWS; ++i) {
         if (rows[i].feature->check != NULL) {
-            const int result = rows[i].feature->check(file, keys, error);
-            status = status ? status : result;
+            status = ics_error_first(status, rows[i].feature->check(file, keys, error));
         }
     }
     return status;
@@ -63,21 +63,19 @@ int ics_ice_features_load(const icestream_config *config, const ics_ice_file *fi
     for (size_t i = 0; i < ROWS; ++i) {
         const ics_ice_feature *feature = rows[i].feature;
         if (feature->load != NULL && is_on(config, feature)) {
-            const int result = feature->load(file, medium, error);
-            status = status ? status : result;
+            status = ics_error_first(status, feature->load(file, medium, error));
         }
     }
     return status;
 }
 
-int ics_ice_features_warn(const ice_medium *medium, ics_warnings *warnings)
+void ics_ice_features_warn(const ice_medium *medium, ics_warnings *warnings)
 {
     for (size_t i = 0; i < ROWS; ++i) {
         if (rows[i].feature->warn != NULL) {
-            ICS_TRY(rows[i].feature->warn(medium, warnings));
+            rows[i].feature->warn(medium, warnings);
         }
     }
-    return ICESTREAM_OK;
 }
 
 void ics_ice_features_describe(const ice_medium *medium, FILE *out)

@@ -26,8 +26,8 @@ typedef struct ics_ice_feature {
     /* Adds what other files contain to the complete medium; not called where the feature is
      * switched off. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
     int (*load)(const ics_ice_file *file, ice_medium *medium, icestream_error *error);
-    /* Adds warnings about values that are probably mistakes. ICESTREAM_E_MEMORY. */
-    int (*warn)(const ice_medium *medium, ics_warnings *warnings);
+    /* Adds warnings about values that are probably mistakes. */
+    void (*warn)(const ice_medium *medium, ics_warnings *warnings);
     /* Describes the feature of a medium that has it, in lines for `icestream validate`. */
     void (*describe)(const ice_medium *medium, FILE *out);
 } ics_ice_feature;
@@ -45,7 +45,7 @@ int ics_ice_features_check(const ics_ice_file *file, const ics_ice_keys *keys,
 void ics_ice_features_convert(ics_ice_file *file);
 int ics_ice_features_load(const icestream_config *config, const ics_ice_file *file,
                           ice_medium *medium, icestream_error *error);
-int ics_ice_features_warn(const ice_medium *medium, ics_warnings *warnings);
+void ics_ice_features_warn(const ice_medium *medium, ics_warnings *warnings);
 void ics_ice_features_describe(const ice_medium *medium, FILE *out);
 /* Removes the features that the configuration switches off. */
 void ics_ice_features_switch_off(const icestream_config *config, ice_medium *medium,

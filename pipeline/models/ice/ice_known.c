@@ -1,7 +1,6 @@
-#include "pipeline/models/ice/ice_known.h"
-
 #include "base/error.h"
 #include "pipeline/files/format/digest.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/text/text.h"
 
 #include <stdio.h>
@@ -38,29 +37,23 @@ static int digest_numbers(const ics_text *text, char digest[ICS_DIGEST_TEXT],
     }
     ics_digest_text(numbers, digest);
     ics_digest_destroy(numbers);
-    return digest[0] != '\0'
-               ? ICESTREAM_OK
-               : ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
+    return digest[0] != '\0' ? ICESTREAM_OK : ics_error_no_memory(error, "ice");
 }
 
 int ics_ice_known_find(const char *folder, const ics_ice_known **out, icestream_error *error)
 {
     char *path, digest[ICS_DIGEST_TEXT];
-    ics_text text;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
     *out = NULL;
     if (asprintf(&path, "%s/icemodel.dat", folder) < 0) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "ice: error: out of memory");
+        return ics_error_no_memory(error, "ice");
     }
-    int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = digest_numbers(&text, digest, error);
-        ics_text_free(&text);
-    }
-    for (size_t i = 0; status == ICESTREAM_OK && i < sizeof known / sizeof *known; ++i) {
+    ICS_TRY(ics_text_read_own(path, &text, error));
+    ICS_TRY(digest_numbers(&text, digest, error));
+    for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
         if (strcmp(digest, known[i].digest) == 0) {
             *out = &known[i];
         }
     }
-    free(path);
-    return status;
+    return ICESTREAM_OK;
 }

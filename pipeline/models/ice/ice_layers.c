@@ -1,9 +1,10 @@
 #include "pipeline/models/ice/ice_layers.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/ice/ice_medium.h"
-#include "pipeline/models/ice/ice_steps.h"
+#include "pipeline/models/ice/ice_tilt.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -43,20 +44,13 @@ int ics_ice_property_check(const char *place, const char *property, double value
     return ICESTREAM_OK;
 }
 
-int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row)
+int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row, icestream_error *error)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        if (capacity > SIZE_MAX / sizeof *list->rows) {
-            return ICESTREAM_E_MEMORY;
-        }
-        ics_layer_row *rows = realloc(list->rows, capacity * sizeof *rows);
-        if (rows == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        list->rows = rows;
-        list->capacity = capacity;
+    void *rows = ics_memory_grow(list->rows, list->count, &list->capacity, sizeof *list->rows);
+    if (rows == NULL) {
+        return ics_error_no_memory(error, list->name);
     }
+    list->rows = rows;
     list->rows[list->count++] = *row;
     return ICESTREAM_OK;
 }
@@ -114,14 +108,18 @@ static void check_row(layer_check *check, const ics_layer_row *row)
         fault(check, row, "adust400", layer->dust_absorption,
               "dust absorption at 400 nm, 0 .. 1000000 1/m");
     }
-    if (!within(layer->delta_tau, -300, 300)) {
-        fault(check, row, "dtau", layer->delta_tau, "a temperature difference, -300 .. 300 K");
-    }
-    if (!within(layer->anisotropy_along, -3, 3)) {
-        fault(check, row, "k1", layer->anisotropy_along, "the logarithm of a factor, -3 .. 3");
-    }
-    if (!within(layer->anisotropy_across, -3, 3)) {
-        fault(check, row, "k2", layer->anisotropy_across, "the logarithm of a factor, -3 .. 3");
+    const struct {
+        const char *name, *expected;
+        double value, most;
+    } others[] = {
+        {"dtau", "a temperature difference, -300 .. 300 K", layer->delta_tau, 300},
+        {"k1", "the logarithm of a factor, -3 .. 3", layer->anisotropy_along, 3},
+        {"k2", "the logarithm of a factor, -3 .. 3", layer->anisotropy_across, 3},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i) {
+        if (!(fabs(others[i].value) <= others[i].most)) {
+            fault(check, row, others[i].name, others[i].value, others[i].expected);
+        }
     }
     if (!within(layer->birefringence, 0, 1000)) {
         fault(check, row, "birefringence", layer->birefringence, "a strength, 0 .. 1000");
@@ -275,10 +273,7 @@ int ics_ice_from_layers(const char *name, const ics_layer_list *list, const ice_
     }
 
     ice_medium *medium;
-    int status = ics_ice_allocate(name, list->count, &medium, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_ice_allocate(name, list->count, &medium, error));
     set_properties(medium, common);
     set_layers(medium, list);
     ics_ice_birefringence_subtract(subtraction, medium);

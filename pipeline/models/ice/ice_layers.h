@@ -21,7 +21,7 @@ typedef struct ics_layer_list {
 } ics_layer_list;
 
 /* Appends a row. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row);
+int ics_ice_layer_list_add(ics_layer_list *list, const ics_layer_row *row, icestream_error *error);
 void ics_ice_layer_list_free(ics_layer_list *list);
 
 /* Checks the value of a property of the ice as a whole ("alpha", "mean_cosine", ...); `place` is

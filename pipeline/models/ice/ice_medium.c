@@ -21,8 +21,7 @@ int ics_ice_allocate(const char *name, size_t count, ice_medium **out, icestream
     }
     if (medium == NULL || medium->name == NULL || medium->layers == NULL) {
         ics_ice_destroy(medium);
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
-        return ICESTREAM_E_MEMORY;
+        return ics_error_no_memory(error, name);
     }
     *out = medium;
     return ICESTREAM_OK;

@@ -1,8 +1,8 @@
 /* A ppc ice folder: icemodel.par, icemodel.dat, cfg.txt, and optional files (physics.md 4.2-4.4,
  * 11; the README of the public ice models). */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_known.h"
 #include "pipeline/models/ice/ice_medium.h"
 #include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/ice/ice_tilt.h"
@@ -28,13 +28,7 @@ typedef struct ppc_folder {
 
 static void note(ppc_folder *folder, int status)
 {
-    if (folder->status == ICESTREAM_OK) {
-        folder->status = status;
-    }
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(folder->error, ICESTREAM_E_MEMORY, "%s: error: out of memory",
-                      folder->directory);
-    }
+    folder->status = folder->status ? folder->status : status;
 }
 
 /* Returns the path of a file in the folder; the caller frees it. NULL: out of memory, and the error
@@ -43,35 +37,29 @@ static char *path_of(ppc_folder *folder, const char *name)
 {
     char *path;
     if (asprintf(&path, "%s/%s", folder->directory, name) < 0) {
-        note(folder, ICESTREAM_E_MEMORY);
+        note(folder, ics_error_no_memory(folder->error, folder->directory));
         return NULL;
     }
     return path;
 }
 
-static bool exists(const char *path)
+static bool has_file(ppc_folder *folder, const char *name)
 {
+    ICS_FREES char *path = path_of(folder, name);
     struct stat status;
-    return stat(path, &status) == 0 || errno != ENOENT;
+    return path != NULL && (stat(path, &status) == 0 || errno != ENOENT);
 }
 
 /* Reads a file of the folder with `read` if it is there; missing required files are errors. */
 static void read_file(ppc_folder *folder, const char *name, bool required,
                       int (*read)(ppc_folder *, const ics_text *, void *), void *target)
 {
-    char *path = path_of(folder, name);
-    if (path != NULL && (required || exists(path))) {
-        ics_text text;
-        int status = ics_text_read(path, &text, folder->error);
-        if (status == ICESTREAM_OK) {
-            status = read(folder, &text, target);
-            ics_text_free(&text);
-        }
-        if (folder->status == ICESTREAM_OK) {
-            folder->status = status;
-        }
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_FREES char *path = path_of(folder, name);
+    if (path != NULL && (required || has_file(folder, name))) {
+        const int status = ics_text_read(path, &text, folder->error);
+        note(folder, status ? status : read(folder, &text, target));
     }
-    free(path);
 }
 
 /* ---- icemodel.par ---------------------------------------------------------------------------- */
@@ -85,6 +73,7 @@ typedef struct ppc_model {
                        */
     double bubbles[3]; /* b, d1, d2 */
     ics_ice_factors *factors;
+    ice_medium **out; /* made of the layers, which are read last */
 } ppc_model;
 
 static int check_property(const ics_text *text, size_t line, const char *property, double value,
@@ -99,36 +88,31 @@ static int read_parameters(ppc_folder *folder, const ics_text *text, void *targe
 {
     static const char *const names[] = {"alpha", "kappa", "absorption_a", "absorption_b"};
     ppc_model *model = target;
-    ics_text_table table;
-    int status =
-        ics_text_table_read(text, 1, 2, 6, "a value and its uncertainty", &table, folder->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    ICS_TRY(
+        ics_text_table_read(text, 1, 2, 6, "a value and its uncertainty", &table, folder->error));
     if (table.rows < 4) {
-        status =
-            ics_error_add(folder->error, ICESTREAM_E_CONFIG,
-                          "%s: error: found %zu rows, expected alpha, kappa, A, B and, in older "
-                          "models, D and E",
-                          text->name, table.rows);
-    } else {
-        double *const values[] = {&model->properties.alpha, &model->properties.kappa,
-                                  &model->properties.absorption_a, &model->properties.absorption_b};
-        for (size_t i = 0; i < 4; ++i) {
-            *values[i] = ics_text_table_row(&table, i)[0];
-            if (check_property(text, table.lines[i], names[i], *values[i], folder->error)) {
-                status = ICESTREAM_E_CONFIG;
-            }
-        }
-        const double factor = pow(400, -model->properties.kappa);
-        if (table.rows > 4) {
-            model->columns.dust_scale = ics_text_table_row(&table, 4)[0] * factor;
-        }
-        if (table.rows > 5) {
-            model->columns.dust_offset = ics_text_table_row(&table, 5)[0] * factor;
+        return ics_error_add(folder->error, ICESTREAM_E_CONFIG,
+                             "%s: error: found %zu rows, expected alpha, kappa, A, B and, in older "
+                             "models, D and E",
+                             text->name, table.rows);
+    }
+    double *const values[] = {&model->properties.alpha, &model->properties.kappa,
+                              &model->properties.absorption_a, &model->properties.absorption_b};
+    int status = ICESTREAM_OK;
+    for (size_t i = 0; i < 4; ++i) {
+        *values[i] = ics_text_table_row(&table, i)[0];
+        if (check_property(text, table.lines[i], names[i], *values[i], folder->error)) {
+            status = ICESTREAM_E_CONFIG;
         }
     }
-    ics_text_table_free(&table);
+    const double factor = pow(400, -model->properties.kappa);
+    if (table.rows > 4) {
+        model->columns.dust_scale = ics_text_table_row(&table, 4)[0] * factor;
+    }
+    if (table.rows > 5) {
+        model->columns.dust_offset = ics_text_table_row(&table, 5)[0] * factor;
+    }
     return status;
 }
 
@@ -138,60 +122,52 @@ static int read_settings(ppc_folder *folder, const ics_text *text, void *target)
 {
     ppc_model *model = target;
     double configured = folder->config->detector.oversize;
-    int status = ics_ice_ppc_settings_read(text, &model->properties, &model->settings,
-                                           folder->warnings, folder->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_ice_ppc_settings_read(text, &model->properties, &model->settings, folder->warnings,
+                                      folder->error));
     model->factors->efficiency = model->settings.efficiency;
     if (model->settings.efficiency < 0.1 || model->settings.efficiency > 10) {
-        ICS_TRY(ics_warnings_add(folder->warnings,
-                                 "%s:%zu: efficiency: found %g for all modules; usual: about 1; is "
-                                 "it in percent?",
-                                 text->name, model->settings.efficiency_line,
-                                 model->settings.efficiency));
+        ics_warnings_add(folder->warnings,
+                         "%s:%zu: efficiency: found %g for all modules; usual: about 1; is "
+                         "it in percent?",
+                         text->name, model->settings.efficiency_line, model->settings.efficiency);
     }
     /* Modules of true size are no mistake. */
-    if (configured == 1 || model->settings.oversize == configured) {
-        return ICESTREAM_OK;
+    if (configured != 1 && model->settings.oversize != configured) {
+        ics_warnings_add(folder->warnings,
+                         "%s:%zu: oversize %g is not used, detector.oversize is %g", text->name,
+                         model->settings.oversize_line, model->settings.oversize, configured);
     }
-    return ics_warnings_add(folder->warnings,
-                            "%s:%zu: oversize %g is not used, detector.oversize is %g", text->name,
-                            model->settings.oversize_line, model->settings.oversize, configured);
+    return ICESTREAM_OK;
 }
 
 /* ---- the small files ------------------------------------------------------------------------- */
 
 static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
 {
+    const double shallow = 100; /* m: such bubbles are in no layer of a detector */
     ppc_model *model = target;
-    ics_text_table table;
-    int status = ics_text_table_read(text, 1, 3, 3, "b, d1, d2", &table, folder->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    ICS_TRY(ics_text_table_read(text, 1, 3, 3, "b, d1, d2", &table, folder->error));
     if (table.rows * table.columns != 3) {
-        status = ics_error_add(folder->error, ICESTREAM_E_CONFIG,
-                               "%s: error: found %zu numbers, expected 3: b, d1, d2", text->name,
-                               table.rows * table.columns);
-    } else if (!(table.values[0] >= 0 && table.values[1] > 0 && table.values[2] > 0)) {
-        status = ics_error_add(folder->error, ICESTREAM_E_CONFIG,
-                               "%s:%zu: error: bubbles: found %.10g %.10g %.10g, expected a "
-                               "coefficient >= 0 and two depths > 0",
-                               text->name, table.lines[0], table.values[0], table.values[1],
-                               table.values[2]);
-    } else {
-        const double shallow = 100; /* m: such bubbles are in no layer of a detector */
-        memcpy(model->bubbles, table.values, sizeof model->bubbles);
-        if (table.values[0] > 0 && fmin(table.values[1], table.values[2]) < shallow) {
-            status = ics_warnings_add(folder->warnings,
-                                      "%s:%zu: bubbles: found depths of %g and %g m, above all "
-                                      "layers; usual: 1350 and 1400 m; are they in km?",
-                                      text->name, table.lines[0], table.values[1], table.values[2]);
-        }
+        return ics_error_add(folder->error, ICESTREAM_E_CONFIG,
+                             "%s: error: found %zu numbers, expected 3: b, d1, d2", text->name,
+                             table.rows * table.columns);
     }
-    ics_text_table_free(&table);
-    return status;
+    const double *bubbles = table.values;
+    if (!(bubbles[0] >= 0 && bubbles[1] > 0 && bubbles[2] > 0)) {
+        return ics_error_add(folder->error, ICESTREAM_E_CONFIG,
+                             "%s:%zu: error: bubbles: found %.10g %.10g %.10g, expected a "
+                             "coefficient >= 0 and two depths > 0",
+                             text->name, table.lines[0], bubbles[0], bubbles[1], bubbles[2]);
+    }
+    memcpy(model->bubbles, bubbles, sizeof model->bubbles);
+    if (bubbles[0] > 0 && fmin(bubbles[1], bubbles[2]) < shallow) {
+        ics_warnings_add(folder->warnings,
+                         "%s:%zu: bubbles: found depths of %g and %g m, above all "
+                         "layers; usual: 1350 and 1400 m; are they in km?",
+                         text->name, table.lines[0], bubbles[1], bubbles[2]);
+    }
+    return ICESTREAM_OK;
 }
 
 /* Newer models have this file. Its one number says what the tables of the folder contain
@@ -227,120 +203,68 @@ static int read_version(ppc_folder *folder, const ics_text *text, void *target)
 
 /* ---- tilt ------------------------------------------------------------------------------------ */
 
-/* Reads two files that belong together. */
-static void read_tilt_files(ppc_folder *folder, const char *supports, const char *shifts,
-                            int (*read)(const ics_text *, const ics_text *, ice_tilt *,
-                                        icestream_error *),
-                            ice_tilt *out)
-{
-    char *paths[] = {path_of(folder, supports), path_of(folder, shifts)};
-    ics_text texts[2] = {0};
-    if (paths[0] != NULL && paths[1] != NULL) {
-        int status = ics_text_read(paths[0], &texts[0], folder->error);
-        int second = ics_text_read(paths[1], &texts[1], folder->error);
-        status = status ? status : second;
-        if (status == ICESTREAM_OK) {
-            status = read(&texts[0], &texts[1], out, folder->error);
-        }
-        if (folder->status == ICESTREAM_OK) {
-            folder->status = status;
-        }
-    }
-    for (int i = 0; i < 2; ++i) {
-        ics_text_free(&texts[i]);
-        free(paths[i]);
-    }
-}
-
-static bool has_file(ppc_folder *folder, const char *name)
-{
-    char *path = path_of(folder, name);
-    bool found = path != NULL && exists(path);
-    free(path);
-    return found;
-}
-
 /* Reads the tilt. A map has priority over a line, as in ppc. */
 static void read_tilt(ppc_folder *folder, ice_tilt *out)
 {
     if (!folder->config->ice.tilt) {
         return;
     }
-    bool line = has_file(folder, "tilt.par") || has_file(folder, "tilt.dat");
-    bool map = has_file(folder, "tilt.set") || has_file(folder, "tilt.map");
-    if (map) {
-        read_tilt_files(folder, "tilt.set", "tilt.map", ics_ice_ppc_tilt_map_read, out);
-    } else if (line) {
-        read_tilt_files(folder, "tilt.par", "tilt.dat", ics_ice_ppc_tilt_line_read, out);
+    const bool line = has_file(folder, "tilt.par") || has_file(folder, "tilt.dat");
+    const bool map = has_file(folder, "tilt.set") || has_file(folder, "tilt.map");
+    if (map || line) {
+        ICS_FREES char *nodes = path_of(folder, map ? "tilt.set" : "tilt.par");
+        ICS_FREES char *shifts = path_of(folder, map ? "tilt.map" : "tilt.dat");
+        if (nodes != NULL && shifts != NULL) {
+            note(folder, ics_ice_ppc_tilt_read(nodes, shifts, map, out, folder->error));
+        }
     }
     if (map && line) {
-        note(folder,
-             ics_warnings_add(folder->warnings,
-                              "%s: tilt.par and tilt.dat are not used, because tilt.set and "
-                              "tilt.map describe the tilt, too",
-                              folder->directory));
+        ics_warnings_add(folder->warnings,
+                         "%s: tilt.par and tilt.dat are not used, because tilt.set and "
+                         "tilt.map describe the tilt, too",
+                         folder->directory);
     }
 }
 
 /* ---- icemodel.dat ---------------------------------------------------------------------------- */
 
+/* Returns the number of a column, or what stands for it in a row that does not have it. */
+static double number_or(double number, double other)
+{
+    return isnan(number) ? other : number;
+}
+
 /* Makes a layer of a row, in which the columns behind the fourth may be missing. */
-static ics_layer_row layer_of(const double *row, size_t count, const ics_ppc_columns *columns)
+static ics_layer_row layer_of(const double *row, size_t line, const ics_ppc_columns *columns)
 {
     const double pure = columns->pure_ice * (1 + 0.01 * row[3]);
-    const double strength = count > 6 ? row[6] : 1;
+    const double strength = number_or(row[6], 1);
     return (ics_layer_row){
         .depth = row[0],
         .layer = {.effective_scattering = row[1],
                   .dust_absorption = columns->dust_scale * row[2] + columns->dust_offset - pure,
                   .delta_tau = row[3],
-                  .anisotropy_along = count > 4 ? row[4] : columns->anisotropy[0],
-                  .anisotropy_across = count > 5 ? row[5] : columns->anisotropy[1],
+                  .anisotropy_along = number_or(row[4], columns->anisotropy[0]),
+                  .anisotropy_across = number_or(row[5], columns->anisotropy[1]),
                   .birefringence = strength,
-                  .birefringence_mean = strength * (count > 7 ? row[7] : 1)}};
+                  .birefringence_mean = strength * number_or(row[7], 1)},
+        .line = line};
 }
 
 int ics_ice_ppc_layers_read(const ics_text *text, const ics_ppc_columns *columns,
                             ics_layer_list *out, icestream_error *error)
 {
-    enum { LEAST = 4, MOST = 8 };
-    static const char expected[] = "depth be400 adust400 dtau [k1 [k2 [BFRA [BFRB]]]]";
-    ics_text_reader reader = ics_text_open(text, ' ', error);
-    ics_text_line line;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     int status = ICESTREAM_OK;
     *out = (ics_layer_list){.name = text->name};
-    while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
-        double row[MOST];
-        bool good = line.count >= LEAST && line.count <= MOST;
-        if (!good && ics_text_wrong_separator(&reader, &line, expected)) {
-            break;
-        }
-        if (!good) {
-            ics_text_fault(&reader, line.number, 0, "found %zu columns, expected %s", line.count,
-                           expected);
-        }
-        for (size_t i = 0; i < line.count && i < MOST; ++i) {
-            char what[32];
-            snprintf(what, sizeof what, "column %zu", i + 1);
-            good &= ics_text_number(&reader, &line, i, what, &row[i]);
-        }
-        if (good && out->count == ICE_LAYERS_MAX) {
-            ics_text_fault(&reader, line.number, 0, "found more than %d rows, expected at most %d",
-                           ICE_LAYERS_MAX, ICE_LAYERS_MAX);
-            break;
-        }
-        if (good) {
-            ics_layer_row layer = layer_of(row, line.count, columns);
-            layer.line = line.number;
-            status = ics_ice_layer_list_add(out, &layer);
-        }
+    ICS_TRY(ics_text_table_read_ragged(text, 4, 8, ICE_LAYERS_MAX,
+                                       "depth be400 adust400 dtau [k1 [k2 [BFRA [BFRB]]]]", &table,
+                                       error));
+    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
+        const ics_layer_row layer =
+            layer_of(ics_text_table_row(&table, i), table.lines[i], columns);
+        status = ics_ice_layer_list_add(out, &layer, error);
     }
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-    } else if (reader.faults == 0 && out->count == 0) {
-        ics_text_fault(&reader, 0, 0, "found no rows of numbers, expected columns %s", expected);
-    }
-    status = status == ICESTREAM_OK && reader.faults > 0 ? ICESTREAM_E_CONFIG : status;
     if (status != ICESTREAM_OK) {
         ics_ice_layer_list_free(out);
     }
@@ -358,30 +282,19 @@ static void add_bubbles(const double bubbles[3], ics_layer_list *layers)
     }
 }
 
-typedef struct layers_request {
-    ppc_model *model;
-    ice_medium **out;
-} layers_request;
-
 static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
 {
-    const layers_request *request = target;
-    ppc_model *model = request->model;
-    ics_layer_list layers;
+    ppc_model *model = target;
+    ICS_CLEANUP(ics_ice_layer_list_free) ics_layer_list layers = {0};
     memcpy(model->columns.anisotropy, model->settings.anisotropy, sizeof model->columns.anisotropy);
-    int status = ics_ice_ppc_layers_read(text, &model->columns, &layers, folder->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_ice_ppc_layers_read(text, &model->columns, &layers, folder->error));
     add_bubbles(model->bubbles, &layers);
     ics_ice_features_switch_off(folder->config, &model->properties, &layers);
     /* With wrong parameters the layers would be checked by the wrong formula. */
-    if (folder->status == ICESTREAM_OK) {
-        status = ics_ice_from_layers(folder->directory, &layers, &model->properties,
-                                     model->subtraction, request->out, folder->error);
-    }
-    ics_ice_layer_list_free(&layers);
-    return status;
+    return folder->status != ICESTREAM_OK
+               ? folder->status
+               : ics_ice_from_layers(folder->directory, &layers, &model->properties,
+                                     model->subtraction, model->out, folder->error);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */
@@ -429,9 +342,10 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     const char *directory = config->ice.directory;
     ppc_folder folder = {
         .config = config, .directory = directory, .warnings = warnings, .error = error};
-    ppc_model model = {
-        .columns = {.dust_scale = 1}, .subtraction = ICS_SUBTRACTION_CONSTANT, .factors = factors};
-    layers_request request = {.model = &model, .out = out};
+    ppc_model model = {.columns = {.dust_scale = 1},
+                       .subtraction = ICS_SUBTRACTION_CONSTANT,
+                       .factors = factors,
+                       .out = out};
     ice_tilt tilt = {0};
     *out = NULL;
     ICS_TRY(ics_ice_ppc_check_folder(directory, error));
@@ -442,8 +356,8 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     note(&folder, choose_subtraction(&folder, &model));
     read_tilt(&folder, &tilt);
     /* The layers come last, because their checks need the parameters. */
-    read_file(&folder, "icemodel.dat", true, read_layers, &request);
-    note(&folder, ics_ice_ppc_warn_of_unread(directory, warnings));
+    read_file(&folder, "icemodel.dat", true, read_layers, &model);
+    ics_ice_ppc_warn_of_unread(directory, warnings);
     if (folder.status == ICESTREAM_OK && *out != NULL) {
         folder.status = check_version(config, &model, *out, error);
     }

@@ -91,8 +91,8 @@ static bool is_declared(const ics_scatter_variant *variant, bool is_water, const
 }
 
 /* Warns if variants declare the key `path`, but `chosen` is not one of them. */
-static int warn_of_key(const ics_scatter_variant *list, const char *chosen, bool is_water,
-                       const char *path, const ics_yaml_node *given, ics_warnings *warnings)
+static void warn_of_key(const ics_scatter_variant *list, const char *chosen, bool is_water,
+                        const char *path, const ics_yaml_node *given, ics_warnings *warnings)
 {
     char place[512], users[512] = "";
     size_t used = 0;
@@ -101,32 +101,29 @@ static int warn_of_key(const ics_scatter_variant *list, const char *chosen, bool
             continue;
         }
         if (strcmp(list->name, chosen) == 0) {
-            return ICESTREAM_OK;
+            return;
         }
         if (used < sizeof users) {
             used += (size_t)snprintf(users + used, sizeof users - used, "%s%s",
                                      used > 0 ? ", " : "", list->name);
         }
     }
-    if (used == 0) {
-        return ICESTREAM_OK;
+    if (used > 0) {
+        ics_warnings_add(warnings,
+                         "%s: %s has no effect, because stages.scatter is %s; the variants that "
+                         "use %s: %s",
+                         ics_yaml_place(given, place, sizeof place), path, chosen, path, users);
     }
-    return ics_warnings_add(warnings,
-                            "%s: %s has no effect, because stages.scatter is %s; the variants that "
-                            "use %s: %s",
-                            ics_yaml_place(given, place, sizeof place), path, chosen, path, users);
 }
 
-int ics_ice_scatter_warn(const ics_scatter_variant *list, const char *chosen, bool is_water,
-                         const ics_ice_keys *keys, ics_warnings *warnings)
+void ics_ice_scatter_warn(const ics_scatter_variant *list, const char *chosen, bool is_water,
+                          const ics_ice_keys *keys, ics_warnings *warnings)
 {
     for (size_t i = 0; i < keys->count; ++i) {
         if (keys->given[i] != NULL) {
-            ICS_TRY(warn_of_key(list, chosen, is_water, keys->fields[i].path, keys->given[i],
-                                warnings));
+            warn_of_key(list, chosen, is_water, keys->fields[i].path, keys->given[i], warnings);
         }
     }
-    return ICESTREAM_OK;
 }
 
 /* ---- media ----------------------------------------------------------------------------------- */

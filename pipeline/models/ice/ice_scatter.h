@@ -32,9 +32,9 @@ const ics_scatter_variant *ics_ice_scatter_variant(size_t index);
 void ics_ice_scatter_add_keys(ics_ice_keys *keys, bool is_water, size_t offset);
 
 /* Warns of every key that a file gives and that only other variants than `chosen` declare. `list`
- * is an array of variants; the last one has no name. ICESTREAM_E_MEMORY. */
-int ics_ice_scatter_warn(const ics_scatter_variant *list, const char *chosen, bool is_water,
-                         const ics_ice_keys *keys, ics_warnings *warnings);
+ * is an array of variants; the last one has no name. */
+void ics_ice_scatter_warn(const ics_scatter_variant *list, const char *chosen, bool is_water,
+                          const ics_ice_keys *keys, ics_warnings *warnings);
 
 /* Sets medium->scatter to the parameters of a variant in the order of their declaration. `values`
  * are the numbers of a file (see above), or NULL for the defaults. A variant that is not in the

@@ -44,19 +44,19 @@ static bool begins_number(const ics_text_field *field)
 }
 
 /* Warns of numbers behind the last group that is whole. ppc reads whole groups (ini.cxx). */
-static int warn_of_rest(const settings_file *file, ics_warnings *warnings)
+static void warn_of_rest(const settings_file *file, ics_warnings *warnings)
 {
     static const size_t lengths[] = {SETTINGS_LEAST, 7, 10, 12, 15, 16, SETTINGS_MOST};
     size_t used = 0;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
         used = lengths[i] <= file->count ? lengths[i] : used;
     }
-    return used == file->count
-               ? ICESTREAM_OK
-               : ics_warnings_add(warnings,
-                                  "%s: found %zu numbers, of which ppc and icestream use the first "
-                                  "%zu: groups end at 4, 7, 10, 12, 15, 16 and 28 numbers",
-                                  file->reader.name, file->count, used);
+    if (used != file->count) {
+        ics_warnings_add(warnings,
+                         "%s: found %zu numbers, of which ppc and icestream use the first "
+                         "%zu: groups end at 4, 7, 10, 12, 15, 16 and 28 numbers",
+                         file->reader.name, file->count, used);
+    }
 }
 
 /* Reads the first number of every line. Lines that do not begin with a number are comments. */
@@ -67,12 +67,9 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
     char shown[48];
     while (ics_text_next(reader, &line)) {
         if (!begins_number(&line.fields[0])) {
-            if (ics_warnings_add(warnings,
-                                 "%s:%zu: %s is not a number, so the line is read as a comment",
-                                 reader->name, line.number,
-                                 ics_text_field_show(&line.fields[0], shown)) != ICESTREAM_OK) {
-                return ICESTREAM_E_MEMORY;
-            }
+            ics_warnings_add(
+                warnings, "%s:%zu: %s is not a number, so the line is read as a comment",
+                reader->name, line.number, ics_text_field_show(&line.fields[0], shown));
             continue;
         }
         double value = 0;
@@ -86,7 +83,9 @@ static int read_numbers(settings_file *file, ics_warnings *warnings)
     if (file->count < SETTINGS_LEAST) {
         ics_text_fault(reader, 0, 0, "found %zu numbers, expected at least 4", file->count);
     }
-    return reader->faults > 0 ? ICESTREAM_E_CONFIG : warn_of_rest(file, warnings);
+    ICS_TRY(ics_text_status(reader));
+    warn_of_rest(file, warnings);
+    return ICESTREAM_OK;
 }
 
 /* Reports a number outside its range. With `open` the low end is excluded. */
@@ -206,17 +205,11 @@ int ics_ice_ppc_settings_read(const ics_text *text, ice_medium *properties, ics_
                               ics_warnings *warnings, icestream_error *error)
 {
     settings_file file = {.reader = ics_text_open(text, ' ', error)};
-    int status = read_numbers(&file, warnings);
-    if (status != ICESTREAM_OK) {
-        if (status == ICESTREAM_E_MEMORY) {
-            ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-        }
-        return status;
-    }
+    ICS_TRY(read_numbers(&file, warnings));
     *out = (ics_ppc_settings){0};
     read_basics(&file, properties, out);
     read_anisotropy(&file, properties, out);
     read_hole(&file, properties);
     read_birefringence(&file, properties);
-    return file.reader.faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+    return ics_text_status(&file.reader);
 }

@@ -64,8 +64,22 @@ int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ic
 /* Checks that a folder has the files of an ice that ppc and clsim need. ICESTREAM_E_CONFIG: it has
  * not; the message says what it has instead. */
 int ics_ice_ppc_check_folder(const char *directory, icestream_error *error);
-/* Adds a warning for each file of a ppc folder that ppc reads and icestream does not.
- * ICESTREAM_E_MEMORY. */
-int ics_ice_ppc_warn_of_unread(const char *directory, ics_warnings *warnings);
+/* Adds a warning for each file of a ppc folder that ppc reads and icestream does not. */
+void ics_ice_ppc_warn_of_unread(const char *directory, ics_warnings *warnings);
+
+/* ---- public ice models, recognised by the numbers of icemodel.dat
+ * --------------------------------
+ */
+
+typedef struct ics_ice_known {
+    const char *digest; /* SHA-256 of its numbers */
+    const char *name;
+    const char *subtraction; /* the word of ice.birefringence_subtraction that this model needs */
+    ice_taken taken;         /* the same in a medium */
+} ics_ice_known;
+
+/* Finds the model in the folder of a ppc ice. *out is NULL if it is none of the public models.
+ * ICESTREAM_E_CONFIG: icemodel.dat cannot be read. ICESTREAM_E_MEMORY. */
+int ics_ice_known_find(const char *folder, const ics_ice_known **out, icestream_error *error);
 
 #endif

@@ -1,7 +1,6 @@
 #include "pipeline/models/ice/ice_tilt.h"
 
 #include "base/error.h"
-#include "pipeline/models/ice/ice_steps.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -67,6 +66,46 @@ static int fault(const char *name, size_t line, icestream_error *error, const ch
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     return ics_error_add(error, ICESTREAM_E_CONFIG, "%s:%zu: error: %s", name, line, message);
+}
+
+/* ---- depths in equal steps --------------------------------------------------------------------
+ */
+
+static double depth_at(const double *depths, size_t stride, size_t i)
+{
+    return *(const double *)(const void *)((const char *)depths + i * stride);
+}
+
+static double step_to(const double *depths, size_t stride, size_t i)
+{
+    return depth_at(depths, stride, i) - depth_at(depths, stride, i - 1);
+}
+
+double ics_ice_steps_off(const ics_ice_steps *steps, const double *depths, size_t stride, size_t i)
+{
+    return fabs(depth_at(depths, stride, i) - depths[0] - (double)i * steps->step);
+}
+
+ics_ice_steps ics_ice_steps_of(const double *depths, size_t stride, size_t count)
+{
+    const double all = depth_at(depths, stride, count - 1) - depths[0];
+    ics_ice_steps steps = {.step = all / (double)(count - 1)};
+    double largest = 0, worst = -1;
+    for (size_t i = 1; i < count; ++i) {
+        largest = fmax(largest, step_to(depths, stride, i));
+        steps.uneven = fmax(steps.uneven, ics_ice_steps_off(&steps, depths, stride, i));
+    }
+    /* One wrong depth does not change the step of the others much, unless it makes the largest. */
+    steps.usual = count > 2 ? (all - largest) / (double)(count - 2) : all;
+    for (size_t i = 1; i < count; ++i) {
+        const double off = fabs(step_to(depths, stride, i) - steps.usual);
+        if (off > worst) {
+            worst = off;
+            steps.row = i;
+            steps.expected = depth_at(depths, stride, i - 1) + steps.usual;
+        }
+    }
+    return steps;
 }
 
 /* ---- depths and shifts ----------------------------------------------------------------------- */
@@ -155,42 +194,40 @@ static int allocate_shifts(const char *name, ice_tilt *tilt, icestream_error *er
     if (tilt->shifts != NULL) {
         return ICESTREAM_OK;
     }
-    ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
-    return ICESTREAM_E_MEMORY;
+    return ics_error_no_memory(error, name);
 }
 
-/* Reads rows with a depth and a shift for every node that exists. `supports_of` names the nodes in
- * messages. */
-static int read_shifts(const ics_text *text, const char *columns, const char *supports_of,
-                       size_t supports, ice_tilt *tilt, icestream_error *error)
+/* Checks the rows of a table that has a column for each of `count` stations or nodes. */
+static int check_shifts(const char *name, const ics_text_table *table, size_t count,
+                        icestream_error *error)
 {
-    ics_text_table table;
-    int status =
-        ics_text_table_read(text, 2, ICS_TEXT_FIELDS_MAX, DEPTHS_MAX, columns, &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    if (table.columns != supports + 1) {
-        status = fault(text->name, table.lines[0], error,
-                       "found %zu columns, expected %zu: depth and a shift for each of the %zu %s",
-                       table.columns, supports + 1, supports, supports_of);
-    } else {
-        status = check_depths(text->name, &table, error);
-    }
-    for (size_t i = 0; i < table.rows && table.columns == supports + 1; ++i) {
-        for (size_t k = 1; k <= supports; ++k) {
-            if (check_shift(text->name, table.lines[i], k + 1, ics_text_table_row(&table, i)[k],
-                            error)) {
-                status = ICESTREAM_E_CONFIG;
-            }
+    int status = check_depths(name, table, error);
+    for (size_t i = 0; i < table->rows; ++i) {
+        for (size_t k = 1; k <= count; ++k) {
+            status = ics_error_first(status, check_shift(name, table->lines[i], k + 1,
+                                                         ics_text_table_row(table, i)[k], error));
         }
     }
-    if (status == ICESTREAM_OK) {
-        set_depths(tilt, &table);
-        status = allocate_shifts(text->name, tilt, error);
+    return status;
+}
+
+/* Reads rows with a depth and a shift for each of `count` stations, or nodes that exist. `kind`
+ * says in messages which they are. */
+static int read_shifts(const ics_text *text, const char *columns, const char *kind, size_t count,
+                       ice_tilt *tilt, icestream_error *error)
+{
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    ICS_TRY(ics_text_table_read(text, 2, ICS_TEXT_FIELDS_MAX, DEPTHS_MAX, columns, &table, error));
+    if (table.columns != count + 1) {
+        return fault(text->name, table.lines[0], error,
+                     "found %zu columns, expected %zu: depth and a shift for each of the %zu %s",
+                     table.columns, count + 1, count, kind);
     }
-    size_t length = row_length(tilt), width = tilt->axes[0].count;
-    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
+    ICS_TRY(check_shifts(text->name, &table, count, error));
+    set_depths(tilt, &table);
+    ICS_TRY(allocate_shifts(text->name, tilt, error));
+    const size_t length = row_length(tilt), width = tilt->axes[0].count;
+    for (size_t i = 0; i < table.rows; ++i) {
         const double *next = ics_text_table_row(&table, i) + 1;
         for (size_t k = 0; k < length; ++k) {
             if (tilt->kind == ICE_TILT_LINE || ice_tilt_has_node(tilt, k % width, k / width)) {
@@ -198,11 +235,7 @@ static int read_shifts(const ics_text *text, const char *columns, const char *su
             }
         }
     }
-    if (status == ICESTREAM_OK) {
-        status = check_steps(text->name, &table, tilt, error);
-    }
-    ics_text_table_free(&table);
-    return status;
+    return check_steps(text->name, &table, tilt, error);
 }
 
 /* ---- along a line ---------------------------------------------------------------------------- */
@@ -223,12 +256,10 @@ static int check_station(const char *name, size_t line, double position, bool as
 
 static int read_stations(const ics_text *text, ice_tilt *tilt, icestream_error *error)
 {
-    ics_text_table table;
-    int status = ics_text_table_read(text, 2, 2, STATIONS_MAX,
-                                     "number of a string and its position in m", &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    int status = ICESTREAM_OK;
+    ICS_TRY(ics_text_table_read(text, 2, 2, STATIONS_MAX,
+                                "number of a string and its position in m", &table, error));
     for (size_t i = 0; i < table.rows; ++i) {
         double position = ics_text_table_row(&table, i)[1];
         bool ascends = i == 0 || position > ics_text_table_row(&table, i - 1)[1];
@@ -240,19 +271,16 @@ static int read_stations(const ics_text *text, ice_tilt *tilt, icestream_error *
         status = fault(text->name, table.lines[0], error, "found one station, expected 2 .. %d",
                        STATIONS_MAX);
     }
-    if (status == ICESTREAM_OK) {
-        tilt->station_count = table.rows;
-        tilt->stations = calloc(table.rows + 1, sizeof *tilt->stations);
-        if (tilt->stations == NULL) {
-            status =
-                ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-        }
-        for (size_t i = 0; i < table.rows && tilt->stations != NULL; ++i) {
-            tilt->stations[i] = ics_text_table_row(&table, i)[1];
-        }
+    ICS_TRY(status);
+    tilt->station_count = table.rows;
+    tilt->stations = calloc(table.rows + 1, sizeof *tilt->stations);
+    if (tilt->stations == NULL) {
+        return ics_error_no_memory(error, text->name);
     }
-    ics_text_table_free(&table);
-    return status;
+    for (size_t i = 0; i < table.rows; ++i) {
+        tilt->stations[i] = ics_text_table_row(&table, i)[1];
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts, ice_tilt *out,
@@ -315,6 +343,33 @@ static int check_grid(const char *name, const ics_text_table *table, size_t stat
     return status;
 }
 
+/* Makes the tilt of a table that has the same positions at every depth. */
+static int make_tilt(const ics_text *text, const ics_text_table *table, ice_tilt *out,
+                     icestream_error *error)
+{
+    const ics_text_reader reader = ics_text_open(text, ',', error);
+    ICS_CLEANUP(ics_text_table_free) ics_text_table depths = {.columns = 1};
+    const size_t stations = count_positions(table);
+    ICS_TRY(check_grid(text->name, table, stations, error));
+    for (size_t i = 0; i < table->rows; i += stations) {
+        ICS_TRY(
+            ics_text_table_add(&reader, &depths, ics_text_table_row(table, i), table->lines[i]));
+    }
+    ICS_TRY(check_depths(text->name, &depths, error));
+    set_depths(out, &depths);
+    out->station_count = stations;
+    out->stations = malloc(stations * sizeof *out->stations);
+    if (out->stations == NULL) {
+        return ics_error_no_memory(error, text->name);
+    }
+    ICS_TRY(allocate_shifts(text->name, out, error));
+    for (size_t i = 0; i < table->rows; ++i) {
+        out->stations[i % stations] = ics_text_table_row(table, i)[1];
+        out->shifts[i] = ics_text_table_row(table, i)[2];
+    }
+    return check_steps(text->name, &depths, out, error);
+}
+
 int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
                           icestream_error *error)
 {
@@ -323,41 +378,12 @@ int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
         {.name = "position_m", .index = 1, .required = true},
         {.name = "shift_m", .index = 2, .required = true},
     };
-    ics_text_table table, depths = {.columns = 1};
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     *out = (ice_tilt){0};
-    int status = ics_text_csv_read(text, columns, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
-                                   "depth_m,position_m,shift_m", &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_text_csv_read(text, columns, 3, (size_t)DEPTHS_MAX * STATIONS_MAX,
+                              "depth_m,position_m,shift_m", &table, error));
     *out = (ice_tilt){.kind = ICE_TILT_LINE, .azimuth = azimuth};
-    size_t stations = count_positions(&table);
-    status = check_grid(text->name, &table, stations, error);
-    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; i += stations) {
-        status = ics_text_table_add(&depths, ics_text_table_row(&table, i), table.lines[i]);
-    }
-    if (status == ICESTREAM_OK) {
-        status = check_depths(text->name, &depths, error);
-    }
-    if (status == ICESTREAM_OK) {
-        set_depths(out, &depths);
-        out->station_count = stations;
-        out->stations = malloc(stations * sizeof *out->stations);
-        status =
-            out->stations != NULL ? allocate_shifts(text->name, out, error) : ICESTREAM_E_MEMORY;
-    }
-    for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
-        out->stations[i % stations] = ics_text_table_row(&table, i)[1];
-        out->shifts[i] = ics_text_table_row(&table, i)[2];
-    }
-    if (status == ICESTREAM_OK) {
-        status = check_steps(text->name, &depths, out, error);
-    }
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-    }
-    ics_text_table_free(&table);
-    ics_text_table_free(&depths);
+    const int status = make_tilt(text, &table, out, error);
     if (status != ICESTREAM_OK) {
         ics_ice_tilt_free(out);
     }
@@ -429,12 +455,10 @@ static int check_axes(const char *name, const ice_tilt *tilt, icestream_error *e
 
 static int read_axes(const ics_text *text, ice_tilt *tilt, icestream_error *error)
 {
-    ics_text_table table;
-    int status = ics_text_table_read(
-        text, 5, 5, 2, "azimuth, first coordinate, step, number of nodes, cut", &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    int status = ICESTREAM_OK;
+    ICS_TRY(ics_text_table_read(
+        text, 5, 5, 2, "azimuth, first coordinate, step, number of nodes, cut", &table, error));
     if (table.rows != 2) {
         status = ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: found one row, expected two axes", text->name);
@@ -445,7 +469,6 @@ static int read_axes(const ics_text *text, ice_tilt *tilt, icestream_error *erro
             status = ICESTREAM_E_CONFIG;
         }
     }
-    ics_text_table_free(&table);
     return status == ICESTREAM_OK ? check_axes(text->name, tilt, error) : status;
 }
 
@@ -462,4 +485,15 @@ int ics_ice_ppc_tilt_map_read(const ics_text *axes, const ics_text *shifts, ice_
         ics_ice_tilt_free(out);
     }
     return status;
+}
+
+int ics_ice_ppc_tilt_read(const char *nodes, const char *shifts, bool is_map, ice_tilt *out,
+                          icestream_error *error)
+{
+    ICS_CLEANUP(ics_text_free) ics_text first = {0};
+    ICS_CLEANUP(ics_text_free) ics_text second = {0};
+    const int status = ics_text_read(nodes, &first, error);
+    ICS_TRY(ics_error_first(status, ics_text_read(shifts, &second, error)));
+    return (is_map ? ics_ice_ppc_tilt_map_read : ics_ice_ppc_tilt_line_read)(&first, &second, out,
+                                                                             error);
 }

@@ -24,6 +24,11 @@ int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts,
 int ics_ice_ppc_tilt_map_read(const ics_text *axes, const ics_text *shifts, ice_tilt *out,
                               icestream_error *error);
 
+/* Reads the two files of one of these tilts, whose paths are given; is_map: tilt.set and tilt.map.
+ */
+int ics_ice_ppc_tilt_read(const char *nodes, const char *shifts, bool is_map, ice_tilt *out,
+                          icestream_error *error);
+
 /* Reads CSV: depth_m, position_m, shift_m, with the same ascending positions at every depth.
  * `azimuth` is that of the line of positions, rad. */
 int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
@@ -51,5 +56,30 @@ static inline double ics_ice_tilt_steepness(const ice_tilt *tilt)
     }
     return steepest;
 }
+
+/* ---- depths in equal steps --------------------------------------------------------------------
+ */
+
+/* Tables have their depths in equal steps, as ppc takes them: from the first depth and the last.
+ * Files round their depths. */
+
+/* How far equal steps may move the ice (m). Layers are 10 m thick, and their tilt is known to
+ * metres. */
+#define ICS_UNEVEN_MOST 0.1
+/* Less than this (m) is not worth a warning. */
+#define ICS_UNEVEN_LEAST 1e-3
+
+typedef struct ics_ice_steps {
+    double step;     /* m: the mean step */
+    double uneven;   /* m: the largest distance of a depth from equal steps */
+    size_t row;      /* the row whose step differs most from the others */
+    double usual;    /* m: the step of the others */
+    double expected; /* the depth of this row if its step were the usual one */
+} ics_ice_steps;
+
+/* Looks at `count` >= 2 depths, which increase; the next depth is `stride` bytes behind a depth. */
+ics_ice_steps ics_ice_steps_of(const double *depths, size_t stride, size_t count);
+/* The distance (m) of depth i from equal steps. */
+double ics_ice_steps_off(const ics_ice_steps *steps, const double *depths, size_t stride, size_t i);
 
 #endif

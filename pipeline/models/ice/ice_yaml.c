@@ -29,13 +29,14 @@ int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ic
         {.name = "birefringence", .index = STRENGTH, .missing = 1},
         {.name = "birefringence_mean_factor", .index = FACTOR, .missing = 1},
     };
-    ics_text_table table;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    int status = ICESTREAM_OK;
     *out = (ics_layer_list){.name = text->name};
-    int status = ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, ICE_LAYERS_MAX,
-                                   "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m,"
-                                   "anisotropy_along,anisotropy_across,birefringence,"
-                                   "birefringence_mean_factor]",
-                                   &table, error);
+    ICS_TRY(ics_text_csv_read(text, columns, sizeof columns / sizeof *columns, ICE_LAYERS_MAX,
+                              "depth_m,be400_per_m,adust400_per_m,delta_tau_K[,bubbles_per_m,"
+                              "anisotropy_along,anisotropy_across,birefringence,"
+                              "birefringence_mean_factor]",
+                              &table, error));
     for (size_t i = 0; i < table.rows && status == ICESTREAM_OK; ++i) {
         const double *row = ics_text_table_row(&table, i);
         const ics_layer_row layer = {.depth = row[DEPTH],
@@ -48,12 +49,8 @@ int ics_ice_csv_layers_read(const ics_text *text, const double anisotropy[2], ic
                                                .birefringence = row[STRENGTH],
                                                .birefringence_mean = row[STRENGTH] * row[FACTOR]},
                                      .line = table.lines[i]};
-        status = ics_ice_layer_list_add(out, &layer);
-        if (status == ICESTREAM_E_MEMORY) {
-            ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-        }
+        status = ics_ice_layer_list_add(out, &layer, error);
     }
-    ics_text_table_free(&table);
     if (status != ICESTREAM_OK) {
         ics_ice_layer_list_free(out);
     }
@@ -78,26 +75,20 @@ static int read_inline_layer(const ics_yaml_node *node, size_t index, ics_layer_
     for (size_t i = 0; i < node->count; ++i) {
         char what[64];
         snprintf(what, sizeof what, "layers[%zu].%s", index, names[i]);
-        int result = ics_schema_number(node->items[i], what, -1e9, 1e9, &numbers[i], error);
-        status = status ? status : result;
+        status = ics_error_first(
+            status, ics_schema_number(node->items[i], what, -1e9, 1e9, &numbers[i], error));
     }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    ics_layer_row row = {.depth = numbers[0],
-                         .layer = {.effective_scattering = numbers[1],
-                                   .bubbles = numbers[4],
-                                   .dust_absorption = numbers[2],
-                                   .delta_tau = numbers[3],
-                                   .birefringence = 1,
-                                   .birefringence_mean = 1},
-                         .line = node->line,
-                         .column = node->column};
-    status = ics_ice_layer_list_add(layers, &row);
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", node->source->name);
-    }
-    return status;
+    ICS_TRY(status);
+    const ics_layer_row row = {.depth = numbers[0],
+                               .layer = {.effective_scattering = numbers[1],
+                                         .bubbles = numbers[4],
+                                         .dust_absorption = numbers[2],
+                                         .delta_tau = numbers[3],
+                                         .birefringence = 1,
+                                         .birefringence_mean = 1},
+                               .line = node->line,
+                               .column = node->column};
+    return ics_ice_layer_list_add(layers, &row, error);
 }
 
 static void clear_layers(void *target)
@@ -147,9 +138,7 @@ static int add_homogeneous_layer(ics_ice_file *file, icestream_error *error)
                                .line = node->line,
                                .column = node->column};
     file->layers.name = node->source->name;
-    return ics_ice_layer_list_add(&file->layers, &row) == ICESTREAM_OK
-               ? ICESTREAM_OK
-               : ics_yaml_no_memory(error, node);
+    return ics_ice_layer_list_add(&file->layers, &row, error);
 }
 
 static int read_layers(const ics_yaml_node *node, void *target, icestream_error *error)
@@ -169,8 +158,8 @@ static int read_layers(const ics_yaml_node *node, void *target, icestream_error 
     file->layers.name = node->source->name;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        int result = read_inline_layer(node->items[i], i, &file->layers, error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, read_inline_layer(node->items[i], i, &file->layers, error));
     }
     return status;
 }
@@ -240,13 +229,9 @@ static int check_properties(const ics_ice_file *file, const ics_ice_keys *keys,
 
 static int read_table(ics_ice_file *file, icestream_error *error)
 {
-    ics_text text;
-    int status = ics_text_read(file->table, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_ice_csv_layers_read(&text, file->anisotropy, &file->layers, error);
-    }
-    ics_text_free(&text);
-    return status;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_TRY(ics_text_read(file->table, &text, error));
+    return ics_ice_csv_layers_read(&text, file->anisotropy, &file->layers, error);
 }
 
 static int make_medium(const icestream_config *config, ics_ice_file *file, ice_medium **out,
@@ -261,9 +246,9 @@ static int make_medium(const icestream_config *config, ics_ice_file *file, ice_m
         ics_ice_from_layers(file->name != NULL ? file->name : config->ice.file, &file->layers,
                             &file->medium, subtraction_of(config, file), out, error);
     /* Errors in the files of the features are reported together with those of the layers. */
-    int result = ics_ice_features_load(config, file, *out != NULL ? *out : &unused, error);
+    status = ics_error_first(
+        status, ics_ice_features_load(config, file, *out != NULL ? *out : &unused, error));
     ics_ice_tilt_free(&unused.tilt);
-    status = status ? status : result;
     if (status != ICESTREAM_OK) {
         ics_ice_destroy(*out);
         *out = NULL;
@@ -278,40 +263,57 @@ static int read_file(const ics_yaml_node *root, ics_ice_keys *keys, ics_ice_file
     int status = ics_schema_defaults(keys->fields, keys->count, file, error);
     if (status == ICESTREAM_OK) {
         status = ics_schema_read(root, keys->fields, keys->count, file, keys->given, error);
-        int result = check_properties(file, keys, error);
-        status = status ? status : result;
-        result = ics_ice_features_check(file, keys, error);
-        status = status ? status : result;
+        status = ics_error_first(status, check_properties(file, keys, error));
+        status = ics_error_first(status, ics_ice_features_check(file, keys, error));
     }
     if (status == ICESTREAM_OK && file->lengths.node != NULL) {
         status = add_homogeneous_layer(file, error);
     }
     if (file->table != NULL) {
-        int result = read_table(file, error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_table(file, error));
     }
     return status;
 }
 
-/* Without a radius there is no hole ice, whatever else is given about it. ICESTREAM_E_MEMORY. */
-static int warn_of_no_radius(const ics_ice_keys *keys, ics_warnings *warnings)
+/* Without a radius there is no hole ice, whatever else is given about it. */
+static void warn_of_no_radius(const ics_ice_keys *keys, ics_warnings *warnings)
 {
     static const char prefix[] = "hole.";
     char place[512];
     if (ics_ice_file_given(keys, "hole.radius") != NULL) {
-        return ICESTREAM_OK;
+        return;
     }
     for (size_t i = 0; i < keys->count; ++i) {
         const char *key = keys->fields[i].path;
         if (keys->given[i] != NULL && strncmp(key, prefix, sizeof prefix - 1) == 0) {
-            return ics_warnings_add(
+            ics_warnings_add(
                 warnings,
                 "%s: %s: has no effect, because hole.radius is not given; usual: a radius of 0.08 "
                 "to 0.3 m",
                 ics_yaml_place(keys->given[i], place, sizeof place), key);
+            return;
         }
     }
-    return ICESTREAM_OK;
+}
+
+/* Reads a file of layers. */
+static int read_ice(const icestream_config *config, const ics_yaml_node *root, ice_medium **out,
+                    ics_warnings *warnings, icestream_error *error)
+{
+    ics_ice_keys keys = {.count = 0};
+    ics_ice_file file = {0};
+    list_keys(&keys);
+    int status = read_file(root, &keys, &file, error);
+    if (status == ICESTREAM_OK) {
+        status = make_medium(config, &file, out, error);
+    }
+    if (status == ICESTREAM_OK) {
+        warn_of_no_radius(&keys, warnings);
+        ics_ice_scatter_warn(ics_ice_scatter_variant(0), config->stages.scatter, false, &keys,
+                             warnings);
+    }
+    ics_schema_clear(keys.fields, keys.count, &file);
+    return status;
 }
 
 int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warnings *warnings,
@@ -319,31 +321,13 @@ int ics_ice_from_yaml(const icestream_config *config, ice_medium **out, ics_warn
 {
     ics_yaml *document;
     *out = NULL;
-    int status = ics_yaml_read_file(config->ice.file, &document, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_yaml_read_file(config->ice.file, &document, error));
     const ics_yaml_node *root = ics_yaml_root(document);
-    if (root->kind == ICS_YAML_MAPPING && ics_yaml_find(root, "optics") != NULL) {
-        status = ics_ice_from_spectral(config->ice.file, root, config->stages.scatter, out,
-                                       warnings, error);
-        ics_yaml_destroy(document);
-        return status;
-    }
-    ics_ice_keys keys = {.count = 0};
-    ics_ice_file file = {0};
-    list_keys(&keys);
-    status = read_file(root, &keys, &file, error);
-    if (status == ICESTREAM_OK) {
-        status = make_medium(config, &file, out, error);
-    }
-    if (status == ICESTREAM_OK &&
-        (warn_of_no_radius(&keys, warnings) != ICESTREAM_OK ||
-         ics_ice_scatter_warn(ics_ice_scatter_variant(0), config->stages.scatter, false, &keys,
-                              warnings) != ICESTREAM_OK)) {
-        status = ics_yaml_no_memory(error, root);
-    }
-    ics_schema_clear(keys.fields, keys.count, &file);
+    const bool is_water = root->kind == ICS_YAML_MAPPING && ics_yaml_find(root, "optics") != NULL;
+    const int status = is_water
+                           ? ics_ice_from_spectral(config->ice.file, root, config->stages.scatter,
+                                                   out, warnings, error)
+                           : read_ice(config, root, out, warnings, error);
     ics_yaml_destroy(document);
     return status;
 }

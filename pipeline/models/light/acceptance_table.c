@@ -1,5 +1,6 @@
 #include "pipeline/models/light/acceptance_table.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "physics/model.h"
 
@@ -41,13 +42,12 @@ double ics_light_standard_acceptance(double wavelength)
            (0.0916 + 0.9084 / (1 + exp((wavelength - 519) / 32.8)));
 }
 
-int ics_light_standard_curve(ics_curve *out)
+int ics_light_standard_curve(ics_curve *out, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    for (int x = STANDARD_LOW; x <= STANDARD_HIGH && status == ICESTREAM_OK; ++x) {
-        status = ics_curve_add(out, x, ics_light_standard_acceptance(x));
+    for (int x = STANDARD_LOW; x <= STANDARD_HIGH; ++x) {
+        ICS_TRY(ics_curve_add(out, x, ics_light_standard_acceptance(x), error));
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* ---- the first line -------------------------------------------------------------------------- */
@@ -140,8 +140,7 @@ static int read_rows(acceptance_reader *reader)
 {
     ics_text_line line;
     double number, values[COLUMNS_MAX];
-    int status = ICESTREAM_OK;
-    while (status == ICESTREAM_OK && ics_text_next(&reader->text, &line)) {
+    while (ics_text_next(&reader->text, &line)) {
         bool good = true;
         if (reader->rows.columns == 0 && !reader->has_names &&
             !ics_text_field_number(&line.fields[0], &number)) {
@@ -176,16 +175,15 @@ static int read_rows(acceptance_reader *reader)
             }
         }
         if (good) {
-            status = ics_text_table_add(&reader->rows, values, line.number);
+            ICS_TRY(ics_text_table_add(&reader->text, &reader->rows, values, line.number));
         }
     }
-    if (status == ICESTREAM_OK && reader->text.faults == 0 && reader->rows.rows < 2) {
+    if (reader->text.faults == 0 && reader->rows.rows < 2) {
         ics_text_fault(&reader->text, 0, 0,
                        "found %s, expected at least two rows of wavelength (nm) and acceptance",
                        reader->rows.rows == 0 ? "no rows of numbers" : "one row");
     }
-    return status != ICESTREAM_OK ? status
-                                  : (reader->text.faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK);
+    return ics_text_status(&reader->text);
 }
 
 /* ---- which form ------------------------------------------------------------------------------ */
@@ -195,11 +193,15 @@ static double cell(const acceptance_reader *reader, size_t row, size_t column)
     return ics_text_table_row(&reader->rows, row)[column];
 }
 
+static bool is_wavelength(double value)
+{
+    return value >= LOWEST_WAVELENGTH && value <= HIGHEST_WAVELENGTH;
+}
+
 static bool is_wavelengths(const acceptance_reader *reader, size_t column)
 {
     for (size_t i = 0; i < reader->rows.rows; ++i) {
-        const double value = cell(reader, i, column);
-        if (!(value >= LOWEST_WAVELENGTH && value <= HIGHEST_WAVELENGTH)) {
+        if (!is_wavelength(cell(reader, i, column))) {
             return false;
         }
     }
@@ -253,7 +255,7 @@ static int find_form(acceptance_reader *reader, bool *is_cumulative)
     }
     for (size_t i = 0; i < reader->rows.rows; ++i) {
         const double value = cell(reader, i, reader->wavelength);
-        if (!(value >= LOWEST_WAVELENGTH && value <= HIGHEST_WAVELENGTH)) {
+        if (!is_wavelength(value)) {
             return ics_text_fault(&reader->text, reader->rows.lines[i], 0,
                                   "wavelength: found %.10g, expected %g .. %g nm%s", value,
                                   LOWEST_WAVELENGTH, HIGHEST_WAVELENGTH,
@@ -300,7 +302,7 @@ static int take_points(acceptance_reader *reader, point *points)
                            points[i].x, points[i - 1].line);
         }
     }
-    return reader->text.faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+    return ics_text_status(&reader->text);
 }
 
 /* Samples the points at whole nanometres. Only the ends may be 0, because light with an acceptance
@@ -328,7 +330,7 @@ static int sample(acceptance_reader *reader, const point *points, ics_curve *out
                                   "zeros only at the ends",
                                   hole);
         }
-        ICS_TRY(ics_curve_add(out, x, y));
+        ICS_TRY(ics_curve_add(out, x, y, reader->text.error));
     }
     return out->count >= 2 ? ICESTREAM_OK
                            : ics_text_fault(&reader->text, 0, 0,
@@ -337,29 +339,30 @@ static int sample(acceptance_reader *reader, const point *points, ics_curve *out
                                             ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX);
 }
 
+/* Reads the rows, and makes the curve unless they are of the other form. */
+static int read_curve(acceptance_reader *reader, bool *is_cumulative, ics_curve *out)
+{
+    ICS_TRY(read_rows(reader));
+    ICS_TRY(find_form(reader, is_cumulative));
+    if (*is_cumulative) {
+        return ICESTREAM_OK;
+    }
+    ICS_FREES point *points = calloc(reader->rows.rows, sizeof *points);
+    if (points == NULL) {
+        return ics_error_no_memory(reader->text.error, reader->text.name);
+    }
+    ICS_TRY(take_points(reader, points));
+    return sample(reader, points, out);
+}
+
 int ics_acceptance_table_read(const ics_text *text, bool *is_cumulative, ics_curve *out,
                               icestream_error *error)
 {
     acceptance_reader reader = {
         .text = ics_text_open(text, separator_of(text), error), .value = 1, .unit = 1};
-    point *points = NULL;
     *is_cumulative = false;
     *out = (ics_curve){0};
-    int status = read_rows(&reader);
-    if (status == ICESTREAM_OK) {
-        status = find_form(&reader, is_cumulative);
-    }
-    if (status == ICESTREAM_OK && !*is_cumulative) {
-        points = calloc(reader.rows.rows, sizeof *points);
-        status = points == NULL ? ICESTREAM_E_MEMORY : take_points(&reader, points);
-    }
-    if (status == ICESTREAM_OK && !*is_cumulative) {
-        status = sample(&reader, points, out);
-    }
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-    }
-    free(points);
+    const int status = read_curve(&reader, is_cumulative, out);
     ics_text_table_free(&reader.rows);
     if (status != ICESTREAM_OK) {
         ics_curve_free(out);

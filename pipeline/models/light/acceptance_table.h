@@ -18,6 +18,6 @@ int ics_acceptance_table_read(const ics_text *text, bool *is_cumulative, ics_cur
  */
 double ics_light_standard_acceptance(double wavelength);
 /* The same at every whole nm. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_light_standard_curve(ics_curve *out);
+int ics_light_standard_curve(ics_curve *out, icestream_error *error);
 
 #endif

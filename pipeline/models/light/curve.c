@@ -1,29 +1,25 @@
 #include "pipeline/models/light/curve.h"
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "physics/light/light_curve.h"
 #include "physics/model.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 enum { POINTS_MAX = 100000 };
 
-int ics_curve_add(ics_curve *curve, double x, double y)
+int ics_curve_add(ics_curve *curve, double x, double y, icestream_error *error)
 {
-    if (curve->count == curve->capacity) {
-        size_t capacity = curve->capacity ? 2 * curve->capacity : 64;
-        double *grown = realloc(curve->x, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        curve->x = grown;
-        grown = realloc(curve->y, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        curve->y = grown;
-        curve->capacity = capacity;
+    size_t capacity = curve->capacity;
+    void *grown_x = ics_memory_grow(curve->x, curve->count, &capacity, sizeof x);
+    curve->x = grown_x != NULL ? grown_x : curve->x;
+    void *grown_y = ics_memory_grow(curve->y, curve->count, &curve->capacity, sizeof y);
+    curve->y = grown_y != NULL ? grown_y : curve->y;
+    if (grown_x == NULL || grown_y == NULL) {
+        return ics_error_no_memory(error, "light");
     }
     curve->x[curve->count] = x;
     curve->y[curve->count++] = y;
@@ -101,79 +97,64 @@ static bool report_swapped(ics_text_reader *reader, const ics_text_table *table,
     return true;
 }
 
-static int finish(const ics_text *text, int status, ics_text_table *table, ics_curve *curve,
-                  icestream_error *error)
+/* What the second column of a file has. */
+typedef struct value_column {
+    const char *columns; /* both, for messages */
+    const char *name, *expected;
+    double low, high;
+} value_column;
+
+/* Reads the points of a curve whose values are within the range of a column. */
+static int read_points(const ics_text *text, const value_column *column, ics_text_reader *reader,
+                       ics_curve *out)
 {
-    ics_text_table_free(table);
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    ICS_TRY(ics_text_table_read(text, 2, 2, POINTS_MAX, column->columns, &table, reader->error));
+    const size_t rows = report_swapped(reader, &table, 0, 1) ? 0 : table.rows;
+    for (size_t i = 0; i < rows; ++i) {
+        const double *row = ics_text_table_row(&table, i);
+        check_wavelength(reader, &table, i, 0);
+        if (!(row[1] >= column->low && row[1] <= column->high)) {
+            ics_text_fault(reader, table.lines[i], 0, "%s: found %.10g, expected %s", column->name,
+                           row[1], column->expected);
+        }
+        if (reader->faults == 0) {
+            ICS_TRY(ics_curve_add(out, row[0], row[1], reader->error));
+        }
     }
-    if (status != ICESTREAM_OK) {
-        ics_curve_free(curve);
-    }
-    return status;
+    return ics_text_status(reader);
 }
 
 int ics_curve_read_density(const ics_text *text, ics_curve *out, icestream_error *error)
 {
-    ics_text_table table;
-    *out = (ics_curve){0};
-    int status = ics_text_table_read(text, 2, 2, POINTS_MAX, "2: wavelength (nm) and density",
-                                     &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    static const value_column column = {"2: wavelength (nm) and density", "density", "0 .. 1e30", 0,
+                                        1e30};
     ics_text_reader reader = ics_text_open(text, ' ', error);
-    const size_t rows = report_swapped(&reader, &table, 0, 1) ? 0 : table.rows;
-    for (size_t i = 0; i < rows; ++i) {
-        double density = ics_text_table_row(&table, i)[1];
-        check_wavelength(&reader, &table, i, 0);
-        if (!(density >= 0 && density <= 1e30)) {
-            ics_text_fault(&reader, table.lines[i], 0, "density: found %.10g, expected 0 .. 1e30",
-                           density);
-        }
-        if (reader.faults == 0 && status == ICESTREAM_OK) {
-            status = ics_curve_add(out, ics_text_table_row(&table, i)[0], density);
-        }
+    *out = (ics_curve){0};
+    int status = read_points(text, &column, &reader, out);
+    if (status == ICESTREAM_OK && out->count < 2) {
+        status = ics_text_fault(&reader, 0, 0, "found one point, expected at least two");
+    } else if (status == ICESTREAM_OK && !(ics_curve_integral(out) > 0)) {
+        status =
+            ics_text_fault(&reader, 0, 0, "density: found nothing but zeros, expected some light");
     }
-    if (reader.faults == 0 && status == ICESTREAM_OK && table.rows < 2) {
-        ics_text_fault(&reader, 0, 0, "found one point, expected at least two");
+    if (status != ICESTREAM_OK) {
+        ics_curve_free(out);
     }
-    if (reader.faults == 0 && status == ICESTREAM_OK && !(ics_curve_integral(out) > 0)) {
-        ics_text_fault(&reader, 0, 0, "density: found nothing but zeros, expected some light");
-    }
-    if (status == ICESTREAM_OK && reader.faults > 0) {
-        status = ICESTREAM_E_CONFIG;
-    }
-    return finish(text, status, &table, out, error);
+    return status;
 }
 
 int ics_curve_read_ratio(const ics_text *text, ics_curve *out, icestream_error *error)
 {
-    ics_text_table table;
-    *out = (ics_curve){0};
-    int status =
-        ics_text_table_read(text, 2, 2, POINTS_MAX, "2: wavelength (nm) and ratio", &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    static const value_column column = {"2: wavelength (nm) and ratio", "ratio",
+                                        "more than 0, at most 100", DBL_TRUE_MIN, 100};
     ics_text_reader reader = ics_text_open(text, ' ', error);
-    const size_t rows = report_swapped(&reader, &table, 0, 1) ? 0 : table.rows;
-    for (size_t i = 0; i < rows; ++i) {
-        double ratio = ics_text_table_row(&table, i)[1];
-        check_wavelength(&reader, &table, i, 0);
-        if (!(ratio > 0 && ratio <= 100)) {
-            ics_text_fault(&reader, table.lines[i], 0,
-                           "ratio: found %.10g, expected more than 0, at most 100", ratio);
-        }
-        if (reader.faults == 0 && status == ICESTREAM_OK) {
-            status = ics_curve_add(out, ics_text_table_row(&table, i)[0], ratio);
-        }
+    *out = (ics_curve){0};
+    const int status = read_points(text, &column, &reader, out);
+    if (status != ICESTREAM_OK) {
+        ics_curve_free(out);
     }
-    if (status == ICESTREAM_OK && reader.faults > 0) {
-        status = ICESTREAM_E_CONFIG;
-    }
-    return finish(text, status, &table, out, error);
+    return status;
 }
 
 static void check_cumulative(ics_text_reader *reader, const ics_text_table *table)
@@ -220,9 +201,8 @@ static int add_bins(ics_text_reader *reader, const ics_text_table *table, ics_cu
            ics_text_table_row(table, last)[0] == ics_text_table_row(table, last - 1)[0]) {
         --last;
     }
-    int status = ICESTREAM_OK;
     double centre = 0, width = 0;
-    for (size_t i = first; i <= last && status == ICESTREAM_OK; ++i) {
+    for (size_t i = first; i <= last; ++i) {
         const double *upper = ics_text_table_row(table, i),
                      *lower = ics_text_table_row(table, i - 1);
         width = upper[1] - lower[1];
@@ -236,26 +216,24 @@ static int add_bins(ics_text_reader *reader, const ics_text_table *table, ics_cu
                                   lower[1], upper[1]);
         }
         if (i == first) {
-            status = ics_curve_add(out, centre - width, 0);
+            ICS_TRY(ics_curve_add(out, centre - width, 0, reader->error));
         }
-        if (status == ICESTREAM_OK) {
-            status = ics_curve_add(out, centre, share / width);
-        }
+        ICS_TRY(ics_curve_add(out, centre, share / width, reader->error));
     }
-    return status == ICESTREAM_OK ? ics_curve_add(out, centre + width, 0) : status;
+    return ics_curve_add(out, centre + width, 0, reader->error);
 }
 
 int ics_curve_read_cumulative(const ics_text *text, ics_curve *out, icestream_error *error)
 {
-    ics_text_table table;
-    *out = (ics_curve){0};
-    int status = ics_text_table_read(text, 2, 2, POINTS_MAX,
-                                     "2: cumulative share and wavelength (nm)", &table, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     ics_text_reader reader = ics_text_open(text, ' ', error);
+    *out = (ics_curve){0};
+    ICS_TRY(ics_text_table_read(text, 2, 2, POINTS_MAX, "2: cumulative share and wavelength (nm)",
+                                &table, error));
     check_cumulative(&reader, &table);
-    status = reader.faults > 0 ? ICESTREAM_E_CONFIG : add_bins(&reader, &table, out);
-    return finish(text, status, &table, out, error);
+    const int status = reader.faults > 0 ? ICESTREAM_E_CONFIG : add_bins(&reader, &table, out);
+    if (status != ICESTREAM_OK) {
+        ics_curve_free(out);
+    }
+    return status;
 }

@@ -10,7 +10,7 @@ typedef struct ics_curve {
 } ics_curve;
 
 /* Appends a point; x must be larger than the last. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_curve_add(ics_curve *curve, double x, double y);
+int ics_curve_add(ics_curve *curve, double x, double y, icestream_error *error);
 void ics_curve_free(ics_curve *curve);
 
 double ics_curve_at(const ics_curve *curve, double x);

@@ -10,11 +10,9 @@ static int build(ics_light_builder *builder, const ics_ice_factors *factors,
     const icestream_config *config = builder->config;
     ice_light *light = builder->light;
     if (config->light.spectrum_count > ICS_SPECTRA_MAX - ICS_SPECTRA_BUILT_IN) {
-        char place[512];
-        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
-                             "%s: error: light.spectra: found %zu spectra, expected at most %d",
-                             ics_config_place(config, "light.spectra", place, sizeof place),
-                             config->light.spectrum_count, ICS_SPECTRA_MAX - ICS_SPECTRA_BUILT_IN);
+        return ics_config_error(
+            config, "light.spectra", builder->error, "found %zu spectra, expected at most %d",
+            config->light.spectrum_count, ICS_SPECTRA_MAX - ICS_SPECTRA_BUILT_IN);
     }
     ICS_TRY(ics_light_make_bias(builder, detector, factors->efficiency));
     light->count = ICS_SPECTRA_BUILT_IN + config->light.spectrum_count;
@@ -24,7 +22,7 @@ static int build(ics_light_builder *builder, const ics_ice_factors *factors,
         free(light->spectra);
         light->spectra = NULL;
         light->count = 0;
-        return ics_light_no_memory(builder);
+        return ics_error_no_memory(builder->error, "light");
     }
     const int status = ics_light_make_spectra(builder);
     light->bias_wavelength = builder->bias.x;
@@ -42,8 +40,8 @@ int ics_light_create(const icestream_config *config, const ice_medium *medium,
     *out = NULL;
     ics_config_place(config, "light.acceptance", builder.place, sizeof builder.place);
     builder.light = calloc(1, sizeof *builder.light);
-    int status =
-        builder.light != NULL ? build(&builder, factors, detector) : ics_light_no_memory(&builder);
+    int status = builder.light != NULL ? build(&builder, factors, detector)
+                                       : ics_error_no_memory(error, "light");
     ics_curve_free(&builder.bias);
     ics_curve_free(&builder.ratio);
     if (status != ICESTREAM_OK) {

@@ -1,15 +1,15 @@
 /* The bias of the generated light: which share of the photons is worth creating. */
+#include "base/cleanup.h"
 #include "pipeline/config/table.h"
 #include "pipeline/models/detector/detector.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/acceptance_table.h"
 #include "pipeline/models/light/light_builder.h"
+#include "pipeline/models/model_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The number of photons that the standard module detects per metre of bare track. It scales
  * acceptances that are known only up to a factor (the constant of the public code, physics.md 3.2).
@@ -22,36 +22,27 @@
  * such a point would have an infinite weight. */
 static int bias_from_shares(ics_light_builder *builder, const ics_curve *shares)
 {
-    ics_curve detected = {0};
-    int status = ICESTREAM_OK;
+    ics_curve *detected = &builder->bias;
     double low = fmax(ceil(shares->x[0]), ICE_WAVELENGTH_MIN);
     double high = fmin(floor(shares->x[shares->count - 1]), ICE_WAVELENGTH_MAX);
-    for (double x = low; x <= high && status == ICESTREAM_OK; x += 1) {
+    for (double x = low; x <= high; x += 1) {
         double share = ics_curve_at(shares, x);
         if (share > 0) {
-            status = ics_curve_add(&detected, x, share);
+            ICS_TRY(ics_curve_add(detected, x, share, builder->error));
         }
     }
-    double sum = ics_curve_integral(&detected);
-    if (status == ICESTREAM_OK && !(sum > 0)) {
-        status =
-            ics_error_add(builder->error, ICESTREAM_E_CONFIG,
-                          "%s: error: light.acceptance: found less than 2 nm of light, expected "
-                          "a wider band",
-                          builder->place);
-    } else if (status != ICESTREAM_OK) {
-        ics_light_no_memory(builder);
+    double sum = ics_curve_integral(detected);
+    if (!(sum > 0)) {
+        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                             "%s: error: light.acceptance: found less than 2 nm of light, expected "
+                             "a wider band",
+                             builder->place);
     }
-    if (status == ICESTREAM_OK) {
-        ics_curve_scale(&detected, NOMINAL_YIELD / sum);
-        for (size_t i = 0; i < detected.count; ++i) {
-            detected.y[i] /= ics_light_frank_tamm(detected.x[i], 1);
-        }
-        builder->bias = detected;
-        return ICESTREAM_OK;
+    ics_curve_scale(detected, NOMINAL_YIELD / sum);
+    for (size_t i = 0; i < detected->count; ++i) {
+        detected->y[i] /= ics_light_frank_tamm(detected->x[i], 1);
     }
-    ics_curve_free(&detected);
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Says in reports where the acceptance comes from. */
@@ -60,7 +51,7 @@ static int set_origin(ics_light_builder *builder, const char *what, const char *
     free(builder->light->acceptance_from);
     if (asprintf(&builder->light->acceptance_from, "%s%s", what, name) < 0) {
         builder->light->acceptance_from = NULL;
-        return ics_light_no_memory(builder);
+        return ics_error_no_memory(builder->error, "light");
     }
     return ICESTREAM_OK;
 }
@@ -68,28 +59,23 @@ static int set_origin(ics_light_builder *builder, const char *what, const char *
 /* Reads ppc's cumulative form, or a table of wavelength and acceptance. */
 static int bias_from_file(ics_light_builder *builder, const char *path)
 {
-    ics_text text;
-    ics_curve shares = {0};
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve shares = {0};
     bool is_cumulative;
     ICS_TRY(set_origin(builder, "", path));
     ICS_TRY(ics_text_read(path, &text, builder->error));
-    int status = ics_acceptance_table_read(&text, &is_cumulative, &builder->bias, builder->error);
-    if (status == ICESTREAM_OK && is_cumulative) {
-        status = ics_curve_read_cumulative(&text, &shares, builder->error);
+    ICS_TRY(ics_acceptance_table_read(&text, &is_cumulative, &builder->bias, builder->error));
+    if (!is_cumulative) {
+        return ICESTREAM_OK;
     }
-    ics_text_free(&text);
-    if (status == ICESTREAM_OK && is_cumulative) {
-        status = bias_from_shares(builder, &shares);
-    }
-    ics_curve_free(&shares);
-    return status;
+    ICS_TRY(ics_curve_read_cumulative(&text, &shares, builder->error));
+    return bias_from_shares(builder, &shares);
 }
 
 static int bias_from_formula(ics_light_builder *builder)
 {
     ICS_TRY(set_origin(builder, "standard: a module of IceCube (physics.md 3.3)", ""));
-    return ics_light_standard_curve(&builder->bias) == ICESTREAM_OK ? ICESTREAM_OK
-                                                                    : ics_light_no_memory(builder);
+    return ics_light_standard_curve(&builder->bias, builder->error);
 }
 
 /* The largest acceptance of the types of modules. */
@@ -97,10 +83,8 @@ static int bias_from_types(ics_light_builder *builder, const ice_detector *detec
 {
     ICS_TRY(set_origin(builder, "the types of modules", ""));
     for (size_t i = 0; i < detector->acceptance_count; ++i) {
-        if (ics_curve_add(&builder->bias, detector->acceptance_wavelengths[i],
-                          detector->acceptance[i]) != ICESTREAM_OK) {
-            return ics_light_no_memory(builder);
-        }
+        ICS_TRY(ics_curve_add(&builder->bias, detector->acceptance_wavelengths[i],
+                              detector->acceptance[i], builder->error));
     }
     return ICESTREAM_OK;
 }
@@ -123,18 +107,9 @@ static int make_bias(ics_light_builder *builder, const ice_detector *detector)
     if (detector->acceptance_count > 0) {
         return bias_from_types(builder, detector);
     }
-    if (config->ice.directory == NULL) {
-        return bias_from_formula(builder);
-    }
-    char *path;
-    if (asprintf(&path, "%s/wv.dat", config->ice.directory) < 0) {
-        return ics_light_no_memory(builder);
-    }
-    struct stat status;
-    bool there = stat(path, &status) == 0 || errno != ENOENT;
-    int result = there ? bias_from_file(builder, path) : bias_from_formula(builder);
-    free(path);
-    return result;
+    ICS_FREES char *path = NULL;
+    ICS_TRY(ics_model_file_find(config, acceptance, "wv.dat", &path, builder->error));
+    return path != NULL ? bias_from_file(builder, path) : bias_from_formula(builder);
 }
 
 /* ---- modules that differ -----------------------------------------------------------------------
@@ -144,22 +119,13 @@ static int read_ratio(ics_light_builder *builder)
 {
     const icestream_config *config = builder->config;
     const char *value = config->light.high_efficiency;
-    char *path;
-    ics_text text;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
     if (strcmp(value, "auto") == 0 && !ics_sensors_detecting(config)) {
         return ICESTREAM_OK;
     }
-    int status = ics_sensors_model_file(config, value, "wv.rde", &path, builder->error);
-    if (status != ICESTREAM_OK || path == NULL) {
-        return status;
-    }
-    status = ics_text_read(path, &text, builder->error);
-    if (status == ICESTREAM_OK) {
-        status = ics_curve_read_ratio(&text, &builder->ratio, builder->error);
-        ics_text_free(&text);
-    }
-    free(path);
-    return status;
+    ICS_TRY(ics_model_file_read(config, value, "wv.rde", &text, builder->error));
+    return text.name != NULL ? ics_curve_read_ratio(&text, &builder->ratio, builder->error)
+                             : ICESTREAM_OK;
 }
 
 static double ratio_at(const ics_light_builder *builder, size_t acceptance, double wavelength)
@@ -178,7 +144,7 @@ static int keep_parts(ics_light_builder *builder, double efficiency)
     light->standard_acceptance = calloc(bias->count + 1, sizeof(double));
     light->high_efficiency = calloc(bias->count + 1, sizeof(double));
     if (light->standard_acceptance == NULL || light->high_efficiency == NULL) {
-        return ics_light_no_memory(builder);
+        return ics_error_no_memory(builder->error, "light");
     }
     for (size_t i = 0; i < bias->count; ++i) {
         light->standard_acceptance[i] = bias->y[i];
@@ -212,7 +178,7 @@ static int finish_bias(ics_light_builder *builder, const ice_detector *detector,
     for (size_t k = 0; k < ICE_ACCEPTANCES; ++k) {
         light->acceptances[k] = calloc(bias->count + 1, sizeof(double));
         if (light->acceptances[k] == NULL) {
-            return ics_light_no_memory(builder);
+            return ics_error_no_memory(builder->error, "light");
         }
         for (size_t i = 0; i < bias->count; ++i) {
             light->acceptances[k][i] = bias->y[i] * factor * ratio_at(builder, k, bias->x[i]);

@@ -16,12 +16,6 @@ typedef struct ics_light_builder {
     char place[512]; /* of light.acceptance */
 } ics_light_builder;
 
-/* Adds an error about memory and returns ICESTREAM_E_MEMORY. */
-static inline int ics_light_no_memory(const ics_light_builder *builder)
-{
-    return ics_error_add(builder->error, ICESTREAM_E_MEMORY, "light: error: out of memory");
-}
-
 /* Makes the bias from light.acceptance, and the acceptances of modules from it and from
  * light.high_efficiency. `efficiency` is that of all modules. Errors: ICESTREAM_E_CONFIG,
  * ICESTREAM_E_MEMORY. */

@@ -103,20 +103,16 @@ static int keep_spectrum(ics_light_builder *builder, size_t index, const char *n
     spectrum->density = curve->y;
     spectrum->count = curve->count;
     *curve = (ics_curve){0};
-    return spectrum->name != NULL ? ICESTREAM_OK : ics_light_no_memory(builder);
+    return spectrum->name != NULL ? ICESTREAM_OK : ics_error_no_memory(builder->error, "light");
 }
 
 static int keep_line(ics_light_builder *builder, size_t index, double wavelength, const char *name,
                      double kept)
 {
-    ics_curve curve = {0};
-    if (ics_curve_add(&curve, wavelength, 1) != ICESTREAM_OK) {
-        ics_curve_free(&curve);
-        return ics_light_no_memory(builder);
-    }
-    const int status = keep_spectrum(builder, index, name, &curve);
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
+    ICS_TRY(ics_curve_add(&curve, wavelength, 1, builder->error));
     builder->light->kept[index] = kept;
-    return status;
+    return keep_spectrum(builder, index, name, &curve);
 }
 
 /* A built-in source outside of the band makes no photons. Its line at the end of the band stands
@@ -150,8 +146,7 @@ static int add_line(ics_light_builder *builder, size_t index, double wavelength,
                                    "%.10g .. %.10g nm, where light.acceptance is above 0",
                                    place, index, wavelength, low, high);
     }
-    const double kept = builder->bias.count > 0 ? ics_curve_at(&builder->bias, wavelength) : 1;
-    return keep_line(builder, index, wavelength, name, kept);
+    return keep_line(builder, index, wavelength, name, bias_at(builder, wavelength));
 }
 
 /* The light of a source before the bias. */
@@ -182,36 +177,31 @@ static double following(const source_light *from, double x, double high, size_t 
 static int add_product(ics_light_builder *builder, size_t index, const source_light *from)
 {
     double band_low, band_high;
-    ics_curve curve = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
     size_t next = 0;
-    int status = ICESTREAM_OK;
     bool light = false;
     band_of(builder, &band_low, &band_high);
     const double low = fmax(from->low, band_low), high = fmin(from->high, band_high);
-    for (double x = low; low < high && status == ICESTREAM_OK;
-         x = following(from, x, high, &next)) {
+    for (double x = low; low < high; x = following(from, x, high, &next)) {
         const double y = from->density(from->source, x) * bias_at(builder, x);
-        status = ics_curve_add(&curve, x, y);
+        ICS_TRY(ics_curve_add(&curve, x, y, builder->error));
         light |= y > 0;
         if (x >= high) {
             break;
         }
     }
-    if (status != ICESTREAM_OK) {
-        ics_light_no_memory(builder);
-    } else if (!light && from->place == NULL) {
-        status = keep_nothing(builder, index, from->name);
-    } else if (!light) {
-        status = ics_error_add(builder->error, ICESTREAM_E_CONFIG,
-                               "%s: error: spectrum %zu (%s): found no light between %.10g and "
-                               "%.10g nm, expected some where light.acceptance is above 0",
-                               from->place, index, from->name, band_low, band_high);
-    } else {
-        status = keep_spectrum(builder, index, from->name, &curve);
-        builder->light->kept[index] = share_kept(builder, index, from->integral);
+    if (!light && from->place == NULL) {
+        return keep_nothing(builder, index, from->name);
     }
-    ics_curve_free(&curve);
-    return status;
+    if (!light) {
+        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
+                             "%s: error: spectrum %zu (%s): found no light between %.10g and "
+                             "%.10g nm, expected some where light.acceptance is above 0",
+                             from->place, index, from->name, band_low, band_high);
+    }
+    ICS_TRY(keep_spectrum(builder, index, from->name, &curve));
+    builder->light->kept[index] = share_kept(builder, index, from->integral);
+    return ICESTREAM_OK;
 }
 
 static double cherenkov_density(const void *source, double wavelength)
@@ -242,10 +232,7 @@ static int add_cherenkov(ics_light_builder *builder)
                                .source = builder->medium,
                                .low = biased ? ICE_WAVELENGTH_MIN : PLAIN_LOW,
                                .high = biased ? ICE_WAVELENGTH_MAX : PLAIN_HIGH};
-    int status = add_product(builder, 0, &from);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(add_product(builder, 0, &from));
     const ice_spectrum *spectrum = &builder->light->spectra[0];
     ics_curve curve = {.x = spectrum->wavelength, .y = spectrum->density, .count = spectrum->count};
     builder->light->photons_per_metre = ics_curve_integral(&curve);
@@ -263,36 +250,26 @@ static int add_built_in(ics_light_builder *builder)
                                    .source = led,
                                    .low = led[0] - reach * led[1],
                                    .high = led[0] + reach * led[1]};
-        int result = add_product(builder, 1 + i, &from);
-        status = status ? status : result;
+        status = ics_error_first(status, add_product(builder, 1 + i, &from));
     }
-    int result = add_line(builder, 1 + LEDS, NITROGEN_LASER, NULL);
-    return status ? status : result;
+    return ics_error_first(status, add_line(builder, 1 + LEDS, NITROGEN_LASER, NULL));
 }
 
 static int add_file(ics_light_builder *builder, size_t index, const char *path)
 {
-    ics_text text;
-    ics_curve curve = {0};
-    int status = ics_text_read(path, &text, builder->error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    status = ics_curve_read_density(&text, &curve, builder->error);
-    ics_text_free(&text);
-    if (status == ICESTREAM_OK) {
-        const source_light from = {.name = path,
-                                   .place = path,
-                                   .density = curve_density,
-                                   .source = &curve,
-                                   .points = &curve,
-                                   .integral = ics_curve_integral(&curve),
-                                   .low = curve.x[0],
-                                   .high = curve.x[curve.count - 1]};
-        status = add_product(builder, index, &from);
-    }
-    ics_curve_free(&curve);
-    return status;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
+    ICS_TRY(ics_text_read(path, &text, builder->error));
+    ICS_TRY(ics_curve_read_density(&text, &curve, builder->error));
+    const source_light from = {.name = path,
+                               .place = path,
+                               .density = curve_density,
+                               .source = &curve,
+                               .points = &curve,
+                               .integral = ics_curve_integral(&curve),
+                               .low = curve.x[0],
+                               .high = curve.x[curve.count - 1]};
+    return add_product(builder, index, &from);
 }
 
 static int add_configured(ics_light_builder *builder)
@@ -304,16 +281,15 @@ static int add_configured(ics_light_builder *builder)
     for (size_t i = 0; i < config->light.spectrum_count; ++i) {
         const ics_spectrum_config *entry = &config->light.spectra[i];
         size_t index = ICS_SPECTRA_BUILT_IN + i;
-        int result = entry->file != NULL ? add_file(builder, index, entry->file)
-                                         : add_line(builder, index, entry->line, place);
-        status = status ? status : result;
+        status = ics_error_first(status, entry->file != NULL
+                                             ? add_file(builder, index, entry->file)
+                                             : add_line(builder, index, entry->line, place));
     }
     return status;
 }
 
 int ics_light_make_spectra(ics_light_builder *builder)
 {
-    int status = add_built_in(builder);
-    int result = add_configured(builder);
-    return status ? status : result;
+    const int status = add_built_in(builder);
+    return ics_error_first(status, add_configured(builder));
 }

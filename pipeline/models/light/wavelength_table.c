@@ -11,12 +11,12 @@ static const ics_wavelength_column wavelengths = {"wavelength_nm", 100, 2000};
 enum { ROWS_MAX = 10000, CELLS_MAX = ICS_WAVELENGTH_COLUMNS_MAX + 1 };
 
 /* Cell 0 of a row is the wavelength. Cells that the table does not have are NaN. */
-static int add_row(ics_wavelength_table *table, const double *cells, size_t count)
+static int add_row(ics_wavelength_table *table, const double *cells, size_t count,
+                   icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
-        if (!isnan(cells[1 + i]) &&
-            ics_curve_add(&table->curves[i], cells[0], cells[1 + i]) != ICESTREAM_OK) {
-            return ICESTREAM_E_MEMORY;
+        if (!isnan(cells[1 + i])) {
+            ICS_TRY(ics_curve_add(&table->curves[i], cells[0], cells[1 + i], error));
         }
     }
     return ICESTREAM_OK;
@@ -83,29 +83,20 @@ int ics_wavelength_table_read_text(const ics_text *text, const ics_wavelength_co
 {
     char expected[256];
     ics_csv_column header[CELLS_MAX] = {{.name = wavelengths.name, .required = true}};
-    ics_text_table rows;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table rows = {0};
     *out = (ics_wavelength_table){0};
     for (size_t i = 0; i < count; ++i) {
         header[1 + i] = (ics_csv_column){.name = columns[i].name, .index = 1 + i, .missing = NAN};
     }
-    int status =
-        ics_text_csv_read(text, header, 1 + count, ROWS_MAX,
-                          list_columns(columns, count, expected, sizeof expected), &rows, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_text_csv_read(text, header, 1 + count, ROWS_MAX,
+                              list_columns(columns, count, expected, sizeof expected), &rows,
+                              error));
     ics_text_reader reader = ics_text_open(text, ',', error);
     check_rows(&reader, &rows, columns, count);
-    if (reader.faults > 0) {
-        status = ICESTREAM_E_CONFIG;
-    }
+    int status = ics_text_status(&reader);
     for (size_t i = 0; i < rows.rows && status == ICESTREAM_OK; ++i) {
-        status = add_row(out, ics_text_table_row(&rows, i), count);
+        status = add_row(out, ics_text_table_row(&rows, i), count, error);
     }
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
-    }
-    ics_text_table_free(&rows);
     if (status != ICESTREAM_OK) {
         ics_wavelength_table_free(out);
     }
@@ -180,9 +171,9 @@ static int read_row(const yaml_table *table, const ics_yaml_node *row, double *c
     for (size_t i = 0; i < table->width; ++i) {
         size_t cell = table->meaning[i];
         const ics_wavelength_column *column = column_of_cell(table, cell);
-        int result = ics_schema_number(row->items[i], column->name, column->low, column->high,
-                                       &cells[cell], table->error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, ics_schema_number(row->items[i], column->name, column->low,
+                                                      column->high, &cells[cell], table->error));
     }
     return status;
 }
@@ -198,10 +189,8 @@ int ics_wavelength_table_read_yaml(const ics_yaml_node *node, const ics_waveleng
                                    "a list of the columns' names and 1 .. %d lists of numbers",
                                    ROWS_MAX - 1);
     }
-    int status = read_names(&table, node->items[0]);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(read_names(&table, node->items[0]));
+    int status = ICESTREAM_OK;
     for (size_t i = 1; i < node->count && status != ICESTREAM_E_MEMORY; ++i) {
         double cells[CELLS_MAX];
         for (size_t k = 0; k < CELLS_MAX; ++k) {
@@ -213,9 +202,8 @@ int ics_wavelength_table_read_yaml(const ics_yaml_node *node, const ics_waveleng
                                     "table: %s: found %.10g after %.10g, expected it to ascend",
                                     wavelengths.name, cells[0], last);
         }
-        if (result == ICESTREAM_OK && status == ICESTREAM_OK &&
-            add_row(out, cells, count) != ICESTREAM_OK) {
-            result = ics_yaml_no_memory(error, node);
+        if (result == ICESTREAM_OK && status == ICESTREAM_OK) {
+            result = add_row(out, cells, count, error);
         }
         if (result == ICESTREAM_OK) {
             last = cells[0];

@@ -1,11 +1,10 @@
 #include "pipeline/models/mesh/mesh.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/visible_text.h"
 #include "pipeline/models/mesh/mesh_file.h"
-#include "pipeline/models/mesh/mesh_surface.h"
-#include "pipeline/models/mesh/mesh_weld.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,9 +79,9 @@ static int give_parts(const ics_mesh_file *file, const ics_mesh_settings *settin
     if (settings->part_count == 0) {
         return ICESTREAM_OK;
     }
-    bool *used = calloc(settings->part_count, sizeof *used);
+    ICS_FREES bool *used = calloc(settings->part_count, sizeof *used);
     if (used == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", file->name);
+        return ics_error_no_memory(error, file->name);
     }
     size_t faults = 0, unused = 0;
     for (size_t i = 0; i < file->object_count; ++i) {
@@ -103,7 +102,6 @@ static int give_parts(const ics_mesh_file *file, const ics_mesh_settings *settin
             ++unused;
         }
     }
-    free(used);
     return faults + unused > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
 }
 

@@ -2,7 +2,7 @@
 #ifndef ICS_MODELS_MESH_MESH_FILE_H
 #define ICS_MODELS_MESH_MESH_FILE_H
 
-#include "base/icestream_error.h"
+#include "pipeline/models/mesh/mesh.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -42,5 +42,25 @@ size_t ics_mesh_file_object(const ics_mesh_file *file, size_t triangle);
 enum { ICS_MESH_TEXT_BYTES = 1024 };
 const char *ics_mesh_file_triangle(const ics_mesh_file *file, size_t triangle, const char *error,
                                    char text[ICS_MESH_TEXT_BYTES]);
+
+/* ---- from a file to a mesh --------------------------------------------------------------------
+ */
+
+/* Fills vertices and triangles of *out; equal positions are one vertex. The parts are all glass.
+ * ICESTREAM_E_CONFIG: a vertex is not finite or outside the reach. ICESTREAM_E_MEMORY. The caller
+ * frees *out in every case. */
+int ics_mesh_weld(const ics_mesh_file *file, const ics_mesh_settings *settings, ice_mesh *out,
+                  icestream_error *error);
+
+/* Looks for open edges (a warning), then for objects that are closed and inside out and for a whole
+ * mesh that is (ICESTREAM_E_CONFIG). ICESTREAM_E_MEMORY. The triangles of the mesh are those of the
+ * file. */
+int ics_mesh_surface_check(const ics_mesh_file *file, const ice_mesh *mesh, ics_warnings *warnings,
+                           icestream_error *error);
+
+/* Leaves out triangles without area, with a warning. ICESTREAM_E_CONFIG: none is left.
+ * ICESTREAM_E_MEMORY. */
+int ics_mesh_surface_clean(const ics_mesh_file *file, ice_mesh *mesh, ics_warnings *warnings,
+                           icestream_error *error);
 
 #endif

@@ -1,21 +1,17 @@
-#include "pipeline/models/mesh/mesh_surface.h"
-
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/visible_text.h"
+#include "pipeline/models/mesh/mesh_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* An edge of a triangle, sorted under its vertex with the smaller number. */
+/* An edge of a triangle. */
 typedef struct edge {
-    uint32_t other; /* 2 x the larger number, + 1 if the triangle runs from larger to smaller */
+    uint32_t low, high; /* the numbers of its vertices */
     uint32_t triangle;
+    bool is_down; /* the triangle runs from high to low */
 } edge;
-
-typedef struct edges {
-    size_t *first; /* [vertex_count + 1] */
-    edge *items;   /* [first[vertex_count]] */
-} edges;
 
 /* What the edges say. */
 typedef struct openness {
@@ -24,59 +20,36 @@ typedef struct openness {
     size_t triangle;      /* with the first of them */
 } openness;
 
-static int by_other_and_triangle(const void *left, const void *right)
+static int compare_edges(const void *left, const void *right)
 {
     const edge *a = left, *b = right;
-    const uint32_t p = a->other >> 1, q = b->other >> 1;
-    if (p != q) {
-        return p < q ? -1 : 1;
+    if (a->low != b->low) {
+        return a->low < b->low ? -1 : 1;
     }
-    return a->triangle < b->triangle ? -1 : a->triangle > b->triangle;
+    if (a->high != b->high) {
+        return a->high < b->high ? -1 : 1;
+    }
+    return (a->triangle > b->triangle) - (a->triangle < b->triangle);
 }
 
-/* Calls for every edge with two different ends: counts it, or stores it before out->first[low]. */
-static void sort_edges(const ice_mesh *mesh, edges *out, bool store)
+/* Writes the edges with two different ends, sorted. `out` has room for three of each triangle.
+ * Returns their number. */
+static size_t sort_edges(const ice_mesh *mesh, edge *out)
 {
+    size_t count = 0;
     for (size_t i = 0; i < mesh->triangle_count; ++i) {
         for (int k = 0; k < 3; ++k) {
             const uint32_t from = mesh->triangles[i][k], to = mesh->triangles[i][(k + 1) % 3];
-            const uint32_t low = from < to ? from : to, high = from < to ? to : from;
-            if (low == high) {
-                continue;
-            }
-            if (store) {
-                out->items[--out->first[low]] =
-                    (edge){.other = 2 * high + (from > to), .triangle = (uint32_t)i};
-            } else {
-                ++out->first[low];
+            if (from != to) {
+                out[count++] = (edge){.low = from < to ? from : to,
+                                      .high = from < to ? to : from,
+                                      .triangle = (uint32_t)i,
+                                      .is_down = from > to};
             }
         }
     }
-}
-
-/* Makes the edges; false without memory. */
-static bool make_edges(const ice_mesh *mesh, edges *out)
-{
-    out->first = calloc(mesh->vertex_count + 1, sizeof *out->first);
-    if (out->first == NULL) {
-        return false;
-    }
-    sort_edges(mesh, out, false);
-    size_t total = 0;
-    for (size_t v = 0; v <= mesh->vertex_count; ++v) {
-        total += out->first[v];
-        out->first[v] = total;
-    }
-    out->items = calloc(total ? total : 1, sizeof *out->items);
-    if (out->items == NULL) {
-        return false;
-    }
-    sort_edges(mesh, out, true);
-    for (size_t v = 0; v < mesh->vertex_count; ++v) {
-        qsort(out->items + out->first[v], out->first[v + 1] - out->first[v], sizeof *out->items,
-              by_other_and_triangle);
-    }
-    return true;
+    qsort(out, count, sizeof *out, compare_edges);
+    return count;
 }
 
 /* Looks at the `count` triangles with one edge: as many must run along it in one sense as in the
@@ -93,7 +66,7 @@ static void look_at_edge(const ics_mesh_file *file, const edge *items, size_t co
             of_object = 0;
             object = next;
         }
-        const int sense = items[i].other & 1 ? -1 : 1;
+        const int sense = items[i].is_down ? -1 : 1;
         all += sense;
         of_object += sense;
     }
@@ -106,20 +79,13 @@ static void look_at_edge(const ics_mesh_file *file, const edge *items, size_t co
     }
 }
 
-static void look_at_edges(const ics_mesh_file *file, const ice_mesh *mesh, const edges *all,
-                          openness *found)
+static void look_at_edges(const ics_mesh_file *file, const edge *all, size_t count, openness *found)
 {
-    for (size_t v = 0; v < mesh->vertex_count; ++v) {
-        size_t i = all->first[v];
-        while (i < all->first[v + 1]) {
-            size_t end = i + 1;
-            while (end < all->first[v + 1] &&
-                   all->items[end].other >> 1 == all->items[i].other >> 1) {
-                ++end;
-            }
-            look_at_edge(file, all->items + i, end - i, found);
-            i = end;
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && all[end].low == all[i].low && all[end].high == all[i].high;
+             ++end) {
         }
+        look_at_edge(file, all + i, end - i, found);
     }
 }
 
@@ -171,28 +137,22 @@ static int check_volumes(const ics_mesh_file *file, const ice_mesh *mesh, const 
 int ics_mesh_surface_check(const ics_mesh_file *file, const ice_mesh *mesh, ics_warnings *warnings,
                            icestream_error *error)
 {
-    edges all = {0};
-    openness found = {.object_is_open = calloc(file->object_count, sizeof(bool))};
-    bool known = found.object_is_open != NULL && make_edges(mesh, &all);
-    if (known) {
-        look_at_edges(file, mesh, &all, &found);
-    }
-    free(all.first);
-    free(all.items);
+    ICS_FREES edge *all = malloc(3 * mesh->triangle_count * sizeof *all);
+    ICS_FREES bool *object_is_open = calloc(file->object_count, sizeof *object_is_open);
+    openness found = {.object_is_open = object_is_open};
     char text[ICS_MESH_TEXT_BYTES];
-    if (known && found.open > 0) {
-        known = ics_warnings_add(warnings,
-                                 "%s: an edge has no neighbour that runs along it in the opposite "
-                                 "sense; the mesh has %zu such open edges, through which light may "
-                                 "get behind its surface and leave without a hit",
-                                 ics_mesh_file_triangle(file, found.triangle, "", text),
-                                 found.open) == ICESTREAM_OK;
+    if (object_is_open == NULL || all == NULL) {
+        return ics_error_no_memory(error, file->name);
     }
-    const int status =
-        known ? check_volumes(file, mesh, &found, error)
-              : ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", file->name);
-    free(found.object_is_open);
-    return status;
+    look_at_edges(file, all, sort_edges(mesh, all), &found);
+    if (found.open > 0) {
+        ics_warnings_add(warnings,
+                         "%s: an edge has no neighbour that runs along it in the opposite "
+                         "sense; the mesh has %zu such open edges, through which light may "
+                         "get behind its surface and leave without a hit",
+                         ics_mesh_file_triangle(file, found.triangle, "", text), found.open);
+    }
+    return check_volumes(file, mesh, &found, error);
 }
 
 static bool has_area(const ice_mesh *mesh, size_t triangle)
@@ -229,9 +189,7 @@ int ics_mesh_surface_clean(const ics_mesh_file *file, ice_mesh *mesh, ics_warnin
                              "%s: found no area, as in all %zu triangles, expected a surface",
                              ics_mesh_file_triangle(file, 0, "error: ", text), count);
     }
-    return ics_warnings_add(warnings, "%s: found no area; %zu such triangles are left out",
-                            ics_mesh_file_triangle(file, first, "", text),
-                            count - kept) == ICESTREAM_OK
-               ? ICESTREAM_OK
-               : ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", file->name);
+    ics_warnings_add(warnings, "%s: found no area; %zu such triangles are left out",
+                     ics_mesh_file_triangle(file, first, "", text), count - kept);
+    return ICESTREAM_OK;
 }

@@ -31,8 +31,7 @@ static int create(const char *name, ics_line_stream **out, icestream_error *erro
     ics_line_stream *stream = calloc(1, sizeof *stream);
     *out = stream;
     if (stream == NULL) {
-        ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
-        return ICESTREAM_E_MEMORY;
+        return ics_error_no_memory(error, name);
     }
     stream->name = name;
     stream->descriptor = stream->wake = -1;
@@ -40,15 +39,11 @@ static int create(const char *name, ics_line_stream **out, icestream_error *erro
     return ICESTREAM_OK;
 }
 
-int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_error *error)
+/* Opens the file or standard input, and looks at what it is. */
+static int open_stream(const char *path, ics_line_stream *stream, icestream_error *error)
 {
-    int status = create(path, out, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    ics_line_stream *stream = *out;
-    stream->descriptor = STDIN_FILENO;
     struct stat about;
+    stream->descriptor = STDIN_FILENO;
     if (strcmp(path, "-") != 0) {
         /* Opening a named pipe must not wait for its writer, because nothing could interrupt that.
          * Files ignore O_NONBLOCK. */
@@ -58,16 +53,23 @@ int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_erro
         stream->name = "standard input";
     }
     if (stream->descriptor < 0 || fstat(stream->descriptor, &about) != 0) {
-        status = ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", stream->name,
-                               strerror(errno));
-    } else if (S_ISDIR(about.st_mode)) {
-        status = ics_error_add(error, ICESTREAM_E_CONFIG,
-                               "%s: error: found a folder, expected a file", stream->name);
-    } else {
-        stream->is_pipe = stream->owned && S_ISFIFO(about.st_mode);
+        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", stream->name,
+                             strerror(errno));
     }
+    if (S_ISDIR(about.st_mode)) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: found a folder, expected a file", stream->name);
+    }
+    stream->is_pipe = stream->owned && S_ISFIFO(about.st_mode);
+    return ICESTREAM_OK;
+}
+
+int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_error *error)
+{
+    ICS_TRY(create(path, out, error));
+    const int status = open_stream(path, *out, error);
     if (status != ICESTREAM_OK) {
-        ics_line_stream_destroy(stream);
+        ics_line_stream_destroy(*out);
         *out = NULL;
     }
     return status;
@@ -76,13 +78,11 @@ int ics_line_stream_open(const char *path, ics_line_stream **out, icestream_erro
 int ics_line_stream_borrow(const char *name, const char *data, size_t size, ics_line_stream **out,
                            icestream_error *error)
 {
-    int status = create(name, out, error);
-    if (status == ICESTREAM_OK) {
-        (*out)->next = data;
-        (*out)->end = data + size;
-        (*out)->ended = true;
-    }
-    return status;
+    ICS_TRY(create(name, out, error));
+    (*out)->next = data;
+    (*out)->end = data + size;
+    (*out)->ended = true;
+    return ICESTREAM_OK;
 }
 
 void ics_line_stream_wake_by(ics_line_stream *stream, int descriptor)
@@ -182,10 +182,7 @@ static int find_end(ics_line_stream *stream, const char **end, icestream_error *
         if (newline != NULL || stream->ended) {
             return ICESTREAM_OK;
         }
-        int status = refill(stream, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(refill(stream, error));
     }
 }
 
@@ -195,10 +192,7 @@ int ics_line_stream_next(ics_line_stream *stream, char separator, ics_text_line 
     *found = false;
     while (!*found) {
         const char *end;
-        int status = find_end(stream, &end, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(find_end(stream, &end, error));
         if (end == stream->end && stream->next == end) {
             return ICESTREAM_OK;
         }

@@ -38,6 +38,7 @@ void ics_text_free(ics_text *text)
         return;
     }
     free(text->memory);
+    free(text->path);
     *text = (ics_text){0};
 }
 
@@ -59,17 +60,15 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
     size_t size = (size_t)status.st_size;
     out->memory = ics_memory_zeros(size + 1, 1);
     if (out->memory == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", path);
+        return ics_error_no_memory(error, path);
     }
     out->name = path;
     out->data = out->memory;
     /* If the file grows while it is read, only the size seen at first is read; if it shrinks, the
      * text ends earlier. */
     while (out->size < size) {
-        ssize_t got = read(descriptor, out->data + out->size, size - out->size);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
+        const ssize_t got =
+            TEMP_FAILURE_RETRY(read(descriptor, out->data + out->size, size - out->size));
         if (got < 0) {
             return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
         }
@@ -108,6 +107,17 @@ int ics_text_read(const char *path, ics_text *out, icestream_error *error)
     }
     skip_byte_order_mark(out);
     return ICESTREAM_OK;
+}
+
+int ics_text_read_own(char *path, ics_text *out, icestream_error *error)
+{
+    *out = (ics_text){0};
+    if (path == NULL) {
+        return ics_error_add(error, ICESTREAM_E_MEMORY, "out of memory for the name of a file");
+    }
+    const int status = ics_text_read(path, out, error);
+    out->path = path;
+    return status;
 }
 
 ics_text_reader ics_text_open(const ics_text *text, char separator, icestream_error *error)
@@ -421,4 +431,14 @@ bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t 
                    ics_text_field_show(&line->fields[field], shown),
                    ics_text_number_hint(&line->fields[field]));
     return false;
+}
+
+bool ics_text_numbers(ics_text_reader *reader, const ics_text_line *line, size_t first,
+                      const char *const *names, size_t count, double *out)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; ++i) {
+        good &= ics_text_number(reader, line, first + i, names[i], &out[i]);
+    }
+    return good;
 }

@@ -15,6 +15,7 @@ typedef struct ics_text {
     char *data;       /* [size], not terminated; a byte order mark is already skipped */
     size_t size;
     void *memory; /* what ics_text_free releases; NULL if the caller owns the text */
+    char *path;   /* the same: the name, if the text owns it */
 } ics_text;
 
 /* Reads a regular file. ICESTREAM_E_CONFIG (missing, unreadable, a folder, no text, larger than 1
@@ -22,6 +23,9 @@ typedef struct ics_text {
 int ics_text_read(const char *path, ics_text *out, icestream_error *error);
 /* The same for a file that need not be text, whose bytes are kept as they are. */
 int ics_text_read_bytes(const char *path, ics_text *out, icestream_error *error);
+/* The same as ics_text_read() for a path from malloc(), which the text owns afterwards, also after
+ * an error. NULL: ICESTREAM_E_MEMORY. */
+int ics_text_read_own(char *path, ics_text *out, icestream_error *error);
 /* Returns a text that is in memory already; the caller keeps the data alive. */
 ics_text ics_text_borrow(const char *name, const char *data, size_t size);
 void ics_text_free(ics_text *text);
@@ -59,6 +63,12 @@ ics_text_reader ics_text_open(const ics_text *text, char separator, icestream_er
 /* The next line that has fields; false at the end. */
 bool ics_text_next(ics_text_reader *reader, ics_text_line *line);
 
+/* Returns ICESTREAM_OK, or ICESTREAM_E_CONFIG if a fault was reported. */
+static inline int ics_text_status(const ics_text_reader *reader)
+{
+    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+}
+
 /* Reports a fault; column 0: the whole line, line 0: the whole file. Returns ICESTREAM_E_CONFIG. */
 int ics_text_fault(ics_text_reader *reader, size_t line, size_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -69,6 +79,10 @@ bool ics_text_field_number(const ics_text_field *field, double *out);
  */
 bool ics_text_number(ics_text_reader *reader, const ics_text_line *line, size_t field,
                      const char *what, double *out);
+/* The same for `count` fields from `first` on, which `names` names. Returns false if one of them is
+ * no number; all are read. */
+bool ics_text_numbers(ics_text_reader *reader, const ics_text_line *line, size_t first,
+                      const char *const *names, size_t count, double *out);
 /* The field as it may be shown in a message: printable UTF-8, at most 40 bytes, quoted. */
 const char *ics_text_field_show(const ics_text_field *field, char shown[48]);
 /* What is wrong with a field that should be a number: "; ..." for decimal commas, commas between
@@ -105,8 +119,10 @@ static inline const double *ics_text_table_row(const ics_text_table *table, size
     return table->values + i * table->columns;
 }
 
-/* Appends a row of table->columns numbers. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_text_table_add(ics_text_table *table, const double *values, size_t line);
+/* Appends a row of table->columns numbers, which the reader has read. ICESTREAM_OK or
+ * ICESTREAM_E_MEMORY. */
+int ics_text_table_add(const ics_text_reader *reader, ics_text_table *table, const double *values,
+                       size_t line);
 void ics_text_table_free(ics_text_table *table);
 
 /* Reads rows of blank-separated numbers, all with as many columns as the first row. `columns` says
@@ -115,6 +131,12 @@ void ics_text_table_free(ics_text_table *table);
 int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_columns,
                         size_t most_rows, const char *columns, ics_text_table *out,
                         icestream_error *error);
+
+/* The same where rows may be shorter than others: every row of the table has most_columns numbers,
+ * and those that are missing in the text are NAN. */
+int ics_text_table_read_ragged(const ics_text *text, size_t least_columns, size_t most_columns,
+                               size_t most_rows, const char *columns, ics_text_table *out,
+                               icestream_error *error);
 
 /* A column that a CSV file may have. Several names may mean the same column. */
 typedef struct ics_csv_column {

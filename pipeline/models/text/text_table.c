@@ -1,29 +1,23 @@
 /* Tables of numbers, with or without a line of column names. */
 #include "base/error.h"
+#include "base/memory.h"
 #include "pipeline/models/text/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int ics_text_table_add(ics_text_table *table, const double *values, size_t line)
+int ics_text_table_add(const ics_text_reader *reader, ics_text_table *table, const double *values,
+                       size_t line)
 {
-    if (table->rows == table->capacity) {
-        size_t capacity = table->capacity ? 2 * table->capacity : 64;
-        size_t bytes;
-        if (__builtin_mul_overflow(capacity, table->columns * sizeof *values, &bytes)) {
-            return ICESTREAM_E_MEMORY;
-        }
-        double *grown = realloc(table->values, bytes);
-        if (grown == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        table->values = grown;
-        size_t *lines = realloc(table->lines, capacity * sizeof *lines);
-        if (lines == NULL) {
-            return ICESTREAM_E_MEMORY;
-        }
-        table->lines = lines;
-        table->capacity = capacity;
+    const size_t row_size = table->columns * sizeof *values;
+    size_t capacity = table->capacity;
+    void *rows = ics_memory_grow(table->values, table->rows, &capacity, row_size);
+    table->values = rows != NULL ? rows : table->values;
+    void *lines = ics_memory_grow(table->lines, table->rows, &table->capacity, sizeof line);
+    table->lines = lines != NULL ? lines : table->lines;
+    if (rows == NULL || lines == NULL) {
+        return ics_error_no_memory(reader->error, reader->name);
     }
     memcpy(table->values + table->rows * table->columns, values, table->columns * sizeof *values);
     table->lines[table->rows++] = line;
@@ -78,14 +72,10 @@ bool ics_text_wrong_separator(ics_text_reader *reader, const ics_text_line *line
 /* Ends both readers: a table with faults becomes empty. */
 static int finish(ics_text_reader *reader, ics_text_table *table, int status, const char *expected)
 {
-    if (status == ICESTREAM_E_MEMORY) {
-        ics_error_add(reader->error, ICESTREAM_E_MEMORY, "%s: error: out of memory", reader->name);
-    } else if (reader->faults == 0 && table->rows == 0) {
+    if (status == ICESTREAM_OK && reader->faults == 0 && table->rows == 0) {
         ics_text_fault(reader, 0, 0, "found no rows of numbers, expected columns %s", expected);
     }
-    if (status == ICESTREAM_OK && reader->faults > 0) {
-        status = ICESTREAM_E_CONFIG;
-    }
+    status = status ? status : ics_text_status(reader);
     if (status != ICESTREAM_OK) {
         ics_text_table_free(table);
     }
@@ -103,47 +93,76 @@ static bool too_many_rows(ics_text_reader *reader, const ics_text_table *table,
     return true;
 }
 
-int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_columns,
-                        size_t most_rows, const char *columns, ics_text_table *out,
-                        icestream_error *error)
+/* What ics_text_table_read() expects of a text. */
+typedef struct expected_table {
+    size_t least_columns, most_columns, most_rows;
+    const char *columns;
+    bool is_ragged; /* rows need not have as many columns as the first row */
+} expected_table;
+
+static bool is_wrong_count(ics_text_reader *reader, const ics_text_line *line,
+                           const expected_table *expected, const ics_text_table *table)
+{
+    if (line->count < expected->least_columns || line->count > expected->most_columns) {
+        ics_text_fault(reader, line->number, 0, "found %zu columns, expected %s", line->count,
+                       expected->columns);
+        return true;
+    }
+    if (!expected->is_ragged && table->columns > 0 && line->count != table->columns) {
+        ics_text_fault(reader, line->number, 0,
+                       "found %zu columns, expected %zu as in the first row", line->count,
+                       table->columns);
+        return true;
+    }
+    return false;
+}
+
+static int read_table(const ics_text *text, const expected_table *expected, ics_text_table *out,
+                      icestream_error *error)
 {
     ics_text_reader reader = ics_text_open(text, ' ', error);
     ics_text_line line;
     int status = ICESTREAM_OK;
     *out = (ics_text_table){0};
     while (status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
-        if (too_many_rows(&reader, out, &line, most_rows)) {
-            break;
-        }
-        if (line.count < least_columns && ics_text_wrong_separator(&reader, &line, columns)) {
-            break;
-        }
-        if (line.count < least_columns || line.count > most_columns) {
-            ics_text_fault(&reader, line.number, 0, "found %zu columns, expected %s", line.count,
-                           columns);
-            continue;
-        }
-        if (out->columns == 0) {
-            out->columns = line.count;
-        }
-        if (line.count != out->columns) {
-            ics_text_fault(&reader, line.number, 0,
-                           "found %zu columns, expected %zu as in the first row", line.count,
-                           out->columns);
-            continue;
-        }
         double values[ICS_TEXT_FIELDS_MAX];
         bool good = true;
-        for (size_t i = 0; i < line.count; ++i) {
+        if (too_many_rows(&reader, out, &line, expected->most_rows) ||
+            (line.count < expected->least_columns &&
+             ics_text_wrong_separator(&reader, &line, expected->columns))) {
+            break;
+        }
+        if (is_wrong_count(&reader, &line, expected, out)) {
+            continue;
+        }
+        out->columns = expected->is_ragged ? expected->most_columns : line.count;
+        for (size_t i = 0; i < out->columns; ++i) {
             char what[32];
             snprintf(what, sizeof what, "column %zu", i + 1);
-            good &= ics_text_number(&reader, &line, i, what, &values[i]);
+            values[i] = NAN;
+            good &= i >= line.count || ics_text_number(&reader, &line, i, what, &values[i]);
         }
         if (good) {
-            status = ics_text_table_add(out, values, line.number);
+            status = ics_text_table_add(&reader, out, values, line.number);
         }
     }
-    return finish(&reader, out, status, columns);
+    return finish(&reader, out, status, expected->columns);
+}
+
+int ics_text_table_read(const ics_text *text, size_t least_columns, size_t most_columns,
+                        size_t most_rows, const char *columns, ics_text_table *out,
+                        icestream_error *error)
+{
+    const expected_table expected = {least_columns, most_columns, most_rows, columns, false};
+    return read_table(text, &expected, out, error);
+}
+
+int ics_text_table_read_ragged(const ics_text *text, size_t least_columns, size_t most_columns,
+                               size_t most_rows, const char *columns, ics_text_table *out,
+                               icestream_error *error)
+{
+    const expected_table expected = {least_columns, most_columns, most_rows, columns, true};
+    return read_table(text, &expected, out, error);
 }
 
 /* Reports a first line that cannot be one of names. Returns whether it did. */
@@ -319,7 +338,7 @@ int ics_text_csv_read(const ics_text *text, const ics_csv_column *columns, size_
         }
         double values[ICS_TEXT_FIELDS_MAX];
         if (ics_text_csv_row(&reader, &line, &plan, values)) {
-            status = ics_text_table_add(out, values, line.number);
+            status = ics_text_table_add(&reader, out, values, line.number);
         }
     }
     return finish(&reader, out, status, expected);

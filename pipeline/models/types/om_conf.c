@@ -1,9 +1,9 @@
 /* ppc's files of module types: om.conf and om.map (the documentation of ppc, doc/index.rst). */
-#include "pipeline/models/types/om_conf.h"
-
 #include "base/error.h"
 #include "physics/body.h"
+#include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/types/direction.h"
+#include "pipeline/models/types/types.h"
 #include "tables/tables.h"
 
 #include <stdlib.h>
@@ -17,23 +17,23 @@ enum { NAME, NUMBER, AREA, BETA, ACROSS, UP, COUNT, ZENITH, AZIMUTH, CABLE, FIEL
 static bool read_pmt(ics_text_reader *reader, const ics_text_line *line, size_t first,
                      double efficiency, ice_module_type *type)
 {
-    double zenith = 0, azimuth = 0;
-    bool good = ics_text_number(reader, line, first, "zenith", &zenith);
-    good &= ics_text_number(reader, line, first + 1, "azimuth", &azimuth);
-    if (good && !(zenith >= 0 && zenith <= 180 && azimuth >= -360 && azimuth <= 360)) {
+    static const char *const names[] = {"zenith", "azimuth"};
+    double angles[2] = {0};
+    if (!ics_text_numbers(reader, line, first, names, 2, angles)) {
+        return false;
+    }
+    if (!(angles[0] >= 0 && angles[0] <= 180 && fabs(angles[1]) <= 360)) {
         ics_text_fault(reader, line->number, line->fields[first].column,
                        "found zenith %.10g, azimuth %.10g, expected 0 .. 180 and -360 .. 360 "
                        "degrees",
-                       zenith, azimuth);
-        good = false;
+                       angles[0], angles[1]);
+        return false;
     }
-    if (good) {
-        ice_pmt *pmt = &type->pmts[type->pmt_count++];
-        *pmt = (ice_pmt){.efficiency = efficiency};
-        ics_direction_of(zenith, azimuth, pmt->axis);
-        ice_body_point(type->shape, type->radius, type->half_height, pmt->axis, pmt->centre);
-    }
-    return good;
+    ice_pmt *pmt = &type->pmts[type->pmt_count++];
+    *pmt = (ice_pmt){.efficiency = efficiency};
+    ics_direction_of(angles[0], angles[1], pmt->axis);
+    ice_body_point(type->shape, type->radius, type->half_height, pmt->axis, pmt->centre);
+    return true;
 }
 
 /* Checks the numbers of the first row of a type. */
@@ -77,11 +77,8 @@ static bool read_head(ics_text_reader *reader, const ics_text_line *line, double
     static const char *const names[FIELDS] = {"name", "module", "area",   "beta",    "Rr",
                                               "Rz",   "num",    "zenith", "azimuth", "cable"};
     double values[FIELDS] = {0};
-    bool good = true;
-    for (size_t i = NUMBER; i <= COUNT; ++i) {
-        good &= ics_text_number(reader, line, i, names[i], &values[i]);
-    }
-    if (!good || !check_numbers(reader, line, values)) {
+    if (!ics_text_numbers(reader, line, NUMBER, names + NUMBER, COUNT, values + NUMBER) ||
+        !check_numbers(reader, line, values)) {
         return false;
     }
     ice_module_type *type = &types->items[types->count];
@@ -173,9 +170,7 @@ int ics_types_read_om_conf(const ics_text *text, double oversize, ics_types *out
     }
     if (!good) {
         ics_types_free(out);
-        return reader.faults > 0 ? ICESTREAM_E_CONFIG
-                                 : ics_error_add(error, ICESTREAM_E_MEMORY,
-                                                 "%s: error: out of memory", text->name);
+        return reader.faults > 0 ? ICESTREAM_E_CONFIG : ics_error_no_memory(error, text->name);
     }
     return ICESTREAM_OK;
 }
@@ -191,21 +186,15 @@ static size_t find_number(const ics_types *types, double number)
     return i;
 }
 
-/* The module with this identity, or NULL. Modules are sorted by string and module. */
+/* The module with this identity, or NULL. */
 static ice_module *find_module(const ice_detector *detector, double string, double number)
 {
-    size_t low = 0, high = detector->module_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const ice_module *module = &detector->modules[middle];
-        if (module->string < string || (module->string == string && module->module < number)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    if (!(string >= 0 && string <= UINT16_MAX && number >= 0 && number <= UINT16_MAX) ||
+        string != floor(string) || number != floor(number)) {
+        return NULL;
     }
-    ice_module *module = low < detector->module_count ? &detector->modules[low] : NULL;
-    return module != NULL && module->string == string && module->module == number ? module : NULL;
+    return ics_sensors_find_module(detector,
+                                   (ics_module_identity){(uint16_t)string, (uint16_t)number});
 }
 
 /* Reports the modules without a type. */
@@ -229,7 +218,7 @@ static int check_all(ics_text_reader *reader, const ice_detector *detector)
 int ics_types_read_om_map(const ics_text *text, const ics_types *types, ice_detector *detector,
                           icestream_error *error)
 {
-    ics_text_table table;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     ICS_TRY(
         ics_text_table_read(text, 3, 3, ICE_MODULES_MAX, "3: string, module, type", &table, error));
     ics_text_reader reader = ics_text_open(text, ' ', error);
@@ -249,10 +238,6 @@ int ics_types_read_om_map(const ics_text *text, const ics_types *types, ice_dete
             module->type = (uint32_t)type;
         }
     }
-    ics_text_table_free(&table);
-    const int status = reader.faults > 0 ? ICESTREAM_E_CONFIG : check_all(&reader, detector);
-    if (status == ICESTREAM_OK && reader.faults > 0) {
-        return ICESTREAM_E_CONFIG;
-    }
-    return status;
+    ICS_TRY(ics_text_status(&reader));
+    return check_all(&reader, detector);
 }

@@ -1,9 +1,10 @@
 #include "pipeline/models/types/pmt_acceptance.h"
 
 #include "base/error.h"
-#include "pipeline/config/schema/value.h"
+#include "pipeline/config/schema/schema.h"
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/light/acceptance_table.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ int ics_pmt_acceptance_copy(const ice_pmt_acceptance *from, ice_pmt_acceptance *
     if (out->wavelengths == NULL || out->ratios == NULL || out->own_wavelengths == NULL ||
         out->own == NULL) {
         ics_pmt_acceptance_free(out);
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     return ICESTREAM_OK;
 }
@@ -75,76 +76,46 @@ static int read_angular(const ics_yaml_node *node, ice_angular *out, icestream_e
                                     out, NULL, error);
 }
 
-/* Reads the text of the file that a node names. The caller frees *path and the text. */
-static int read_named(const ics_yaml_node *node, const char *key, char **path, ics_text *text,
-                      icestream_error *error)
-{
-    *path = NULL;
-    if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_unexpected(error, node, key, "the name of a file");
-    }
-    *path = ics_schema_join(node->source->folder, node->text, false);
-    return *path == NULL ? ics_yaml_no_memory(error, node) : ics_text_read(*path, text, error);
-}
-
 static int read_ratio(const ics_yaml_node *node, ice_pmt_acceptance *out, icestream_error *error)
 {
-    char *path;
-    ics_text text;
-    ics_curve curve = {0};
-    int status = read_named(node, "acceptance_ratio", &path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_curve_read_ratio(&text, &curve, error);
-        ics_text_free(&text);
-    }
-    free(path);
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ics_curve curve;
+    ICS_TRY(ics_type_file_read(node, "acceptance_ratio", &text, error));
+    ICS_TRY(ics_curve_read_ratio(&text, &curve, error));
     out->wavelengths = curve.x;
     out->ratios = curve.y;
     out->count = curve.count;
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Reads a table of wavelength and acceptance. ppc's cumulative form is that of all modules. */
 static int read_table(const ics_yaml_node *node, ics_curve *out, icestream_error *error)
 {
-    char *path;
-    ics_text text;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
     bool is_cumulative = false;
-    int status = read_named(node, "acceptance", &path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_acceptance_table_read(&text, &is_cumulative, out, error);
-        ics_text_free(&text);
-    }
-    if (status == ICESTREAM_OK && is_cumulative) {
-        status = ics_error_add(error, ICESTREAM_E_CONFIG,
+    ICS_TRY(ics_type_file_read(node, "acceptance", &text, error));
+    ICS_TRY(ics_acceptance_table_read(&text, &is_cumulative, out, error));
+    return !is_cumulative
+               ? ICESTREAM_OK
+               : ics_error_add(error, ICESTREAM_E_CONFIG,
                                "%s: error: acceptance: found ppc's cumulative form, as of wv.dat, "
                                "expected wavelength (nm) and acceptance; light.acceptance takes it",
-                               path);
-    }
-    free(path);
-    return status;
+                               text.name);
 }
 
 static int read_own(const ics_yaml_node *node, ice_pmt_acceptance *out, icestream_error *error)
 {
-    ics_curve curve = {0};
-    int status;
+    ICS_CLEANUP(ics_curve_free) ics_curve curve = {0};
     if (node->kind == ICS_YAML_SCALAR && strcmp(node->text, "standard") == 0) {
-        status = ics_light_standard_curve(&curve);
-        if (status != ICESTREAM_OK) {
-            ics_yaml_no_memory(error, node);
-        }
+        ICS_TRY(ics_light_standard_curve(&curve, error));
     } else {
-        status = read_table(node, &curve, error);
+        ICS_TRY(read_table(node, &curve, error));
         out->is_of_window = true;
-    }
-    if (status != ICESTREAM_OK) {
-        ics_curve_free(&curve);
-        return status;
     }
     out->own_wavelengths = curve.x;
     out->own = curve.y;
     out->own_count = curve.count;
+    curve = (ics_curve){0};
     return ICESTREAM_OK;
 }
 
@@ -156,12 +127,10 @@ int ics_pmt_acceptance_read(const ics_pmt_acceptance_nodes *nodes, ice_pmt_accep
         status = read_angular(nodes->angular, &out->angular, error);
     }
     if (nodes->ratio != NULL) {
-        const int result = read_ratio(nodes->ratio, out, error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_ratio(nodes->ratio, out, error));
     }
     if (nodes->own != NULL) {
-        const int result = read_own(nodes->own, out, error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_own(nodes->own, out, error));
     }
     return status;
 }
@@ -173,7 +142,7 @@ int ics_pmt_acceptance_add(const ics_pmt_acceptance_nodes *nodes, ice_module_typ
     ice_pmt_acceptance *all =
         realloc(type->own_acceptances, (type->own_count + 1) * sizeof *type->own_acceptances);
     if (all == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     type->own_acceptances = all;
     ICS_TRY(ics_pmt_acceptance_copy(&type->acceptance, &own, error));

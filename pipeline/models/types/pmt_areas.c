@@ -1,9 +1,10 @@
 #include "pipeline/models/types/pmt_areas.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
-#include "pipeline/config/schema/value.h"
 #include "pipeline/models/types/pmt_healpix.h"
 #include "pipeline/models/types/type_area.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -276,7 +277,7 @@ static int make_table(ics_text_reader *reader, const area_row *rows, size_t coun
                            .direction_count = directions};
     if (out->zeniths == NULL || out->firsts == NULL || out->azimuths == NULL ||
         out->areas == NULL || out->turned == NULL) {
-        return ICESTREAM_E_MEMORY;
+        return ics_error_no_memory(reader->error, reader->name);
     }
     fill(rows, count, rings, type);
     check_gaps(reader, out);
@@ -287,7 +288,7 @@ static int make_table(ics_text_reader *reader, const area_row *rows, size_t coun
         ics_text_fault(reader, 0, 0, "found no area above %g m2, expected those of the PMTs",
                        AREA_LEAST);
     }
-    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+    return ics_text_status(reader);
 }
 
 /* Checks the rows, which are sorted by direction and PMT. */
@@ -295,14 +296,14 @@ static int check_directions(ics_text_reader *reader, area_row *rows, size_t coun
                             const ice_module_type *type)
 {
     ics_type_area body;
-    ICS_TRY(ics_type_area_create(type, &body, NULL));
+    ICS_TRY(ics_type_area_create(type, &body, reader->error));
     for (size_t i = 0, next; i < count; i = next) {
         for (next = i + 1; next < count && rows[next].group == rows[i].group; ++next) {
         }
         check_direction(reader, &body, rows + i, next - i);
     }
     ics_type_area_free(&body);
-    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+    return ics_text_status(reader);
 }
 
 /* Groups the rows by ring and direction, checks them and makes the table. */
@@ -313,9 +314,9 @@ static int make_directions(ics_text_reader *reader, area_row *rows, size_t count
     for (size_t i = 0; i < count; ++i) {
         rows[i].key = rows[i].azimuth;
     }
-    size_t *rings = calloc(count, sizeof *rings); /* of each direction */
+    ICS_FREES size_t *rings = calloc(count, sizeof *rings); /* of each direction */
     if (rings == NULL) {
-        return ICESTREAM_E_MEMORY;
+        return ics_error_no_memory(reader->error, reader->name);
     }
     for (size_t i = 0; i < count; ++i) {
         rings[i] = rows[i].group;
@@ -326,12 +327,8 @@ static int make_directions(ics_text_reader *reader, area_row *rows, size_t count
         rows[i].key = (double)rows[i].pmt;
     }
     qsort(rows, count, sizeof *rows, compare_rows);
-    int status = check_directions(reader, rows, count, type);
-    if (status == ICESTREAM_OK) {
-        status = make_table(reader, rows, count, rings, type);
-    }
-    free(rings);
-    return status;
+    ICS_TRY(check_directions(reader, rows, count, type));
+    return make_table(reader, rows, count, rings, type);
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -339,9 +336,9 @@ static int make_directions(ics_text_reader *reader, area_row *rows, size_t count
 static int read_rows(ics_text_reader *reader, const ics_text_table *table, ice_module_type *type)
 {
     ICS_TRY(check_columns(reader, ics_text_table_row(table, 0)));
-    area_row *rows = malloc(table->rows * sizeof *rows);
+    ICS_FREES area_row *rows = malloc(table->rows * sizeof *rows);
     if (rows == NULL) {
-        return ICESTREAM_E_MEMORY;
+        return ics_error_no_memory(reader->error, reader->name);
     }
     for (size_t i = 0; i < table->rows; ++i) {
         const double *numbers = ics_text_table_row(table, i);
@@ -349,25 +346,20 @@ static int read_rows(ics_text_reader *reader, const ics_text_table *table, ice_m
             rows[i] = row_of(numbers, table->lines[i]);
         }
     }
-    const int status =
-        reader->faults > 0 ? ICESTREAM_E_CONFIG : make_directions(reader, rows, table->rows, type);
-    free(rows);
-    return status;
+    ICS_TRY(ics_text_status(reader));
+    return make_directions(reader, rows, table->rows, type);
 }
 
-/* Makes the table of a type from rows, which are freed. */
-static int use_rows(const ics_text *text, ics_text_table *rows, ice_module_type *type,
+/* Makes the table of a type from rows. */
+static int use_rows(const ics_text *text, const ics_text_table *rows, ice_module_type *type,
                     icestream_error *error)
 {
     ics_text_reader reader = ics_text_open(text, ',', error);
     const int status = read_rows(&reader, rows, type);
-    ics_text_table_free(rows);
     if (status != ICESTREAM_OK) {
         ics_pmt_areas_free(&type->table);
     }
-    return status == ICESTREAM_E_MEMORY
-               ? ics_error_add(error, status, "%s: error: out of memory", text->name)
-               : status;
+    return status;
 }
 
 int ics_pmt_areas_read_csv(const ics_text *text, ice_module_type *type, icestream_error *error)
@@ -381,7 +373,7 @@ int ics_pmt_areas_read_csv(const ics_text *text, ice_module_type *type, icestrea
         {.name = "z", .index = Z, .missing = NAN},
         {.name = "area", .index = AREA, .required = true},
     };
-    ics_text_table table;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     ICS_TRY(ics_text_csv_read(text, columns, ICS_PMT_AREA_COLUMNS, ICS_PMT_AREA_ROWS,
                               "pmt,zenith,azimuth,area or pmt,x,y,z,area", &table, error));
     return use_rows(text, &table, type, error);
@@ -389,7 +381,7 @@ int ics_pmt_areas_read_csv(const ics_text *text, ice_module_type *type, icestrea
 
 int ics_pmt_areas_read_npy(const ics_text *bytes, ice_module_type *type, icestream_error *error)
 {
-    ics_text_table table;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     ICS_TRY(ics_pmt_healpix_read(bytes, type->pmt_count, &table, error));
     return use_rows(bytes, &table, type, error);
 }
@@ -397,26 +389,20 @@ int ics_pmt_areas_read_npy(const ics_text *bytes, ice_module_type *type, icestre
 int ics_pmt_areas_read_yaml(const ics_yaml_node *node, ice_module_type *type,
                             icestream_error *error)
 {
-    ics_text text;
-    if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_unexpected(error, node, "table", "the name of a file that is CSV or .npy");
-    }
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_FREES char *path = NULL;
+    ICS_TRY(
+        ics_type_file_path(node, "table", "the name of a file that is CSV or .npy", &path, error));
     if (type->pmt_count == 0) {
         return ics_yaml_error(error, node,
                               "table: found no pmts, expected the PMTs of the type, which the rows "
                               "of the table name by their numbers");
     }
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
     const size_t length = strlen(path);
-    const bool is_array = length > 4 && strcmp(path + length - 4, ".npy") == 0;
-    int status = (is_array ? ics_text_read_bytes : ics_text_read)(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = (is_array ? ics_pmt_areas_read_npy : ics_pmt_areas_read_csv)(&text, type, error);
-        ics_text_free(&text);
+    if (length > 4 && strcmp(path + length - 4, ".npy") == 0) {
+        ICS_TRY(ics_text_read_bytes(path, &text, error));
+        return ics_pmt_areas_read_npy(&text, type, error);
     }
-    free(path);
-    return status;
+    ICS_TRY(ics_text_read(path, &text, error));
+    return ics_pmt_areas_read_csv(&text, type, error);
 }

@@ -1,5 +1,6 @@
 #include "pipeline/models/types/pmt_healpix.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <math.h>
@@ -104,12 +105,11 @@ static int read_array(ics_text_reader *reader, const ics_text *bytes, npy_array 
     if (end == 0) {
         return ics_text_fault(reader, 0, 0, "found no whole header, expected an array of NumPy");
     }
-    char *header = strndup(bytes->data + begin, end - begin);
+    ICS_FREES char *header = strndup(bytes->data + begin, end - begin);
     if (header == NULL) {
-        return ICESTREAM_E_MEMORY;
+        return ics_error_no_memory(reader->error, reader->name);
     }
     const char *fault = read_header(header, out);
-    free(header);
     out->numbers = bytes->data + end;
     return fault != NULL ? ics_text_fault(reader, 0, 0, "%s", fault) : ICESTREAM_OK;
 }
@@ -172,7 +172,7 @@ static int add_pixel(ics_text_reader *reader, const npy_array *array, size_t pix
             ics_text_fault(reader, 0, 0, "PMT %zu, pixel %zu: found %.10g, expected 0 .. %g m2", k,
                            pixel, area, ICS_PMT_AREA_MAX);
         }
-        ICS_TRY(ics_text_table_add(out, row, 0));
+        ICS_TRY(ics_text_table_add(reader, out, row, 0));
     }
     return ICESTREAM_OK;
 }
@@ -187,28 +187,28 @@ static int add_rows(ics_text_reader *reader, const npy_array *array, size_t side
             ICS_TRY(add_pixel(reader, array, pixel++, angles, out));
         }
     }
-    return reader->faults > 0 ? ICESTREAM_E_CONFIG : ICESTREAM_OK;
+    return ics_text_status(reader);
+}
+
+static int read_areas(ics_text_reader *reader, const ics_text *bytes, size_t pmt_count,
+                      ics_text_table *out)
+{
+    npy_array array = {0};
+    size_t side = 0;
+    ICS_TRY(read_array(reader, bytes, &array));
+    const size_t numbers = bytes->size - (size_t)(array.numbers - bytes->data);
+    ICS_TRY(check_shape(reader, &array, pmt_count, numbers, &side));
+    return add_rows(reader, &array, side, out);
 }
 
 int ics_pmt_healpix_read(const ics_text *bytes, size_t pmt_count, ics_text_table *out,
                          icestream_error *error)
 {
     ics_text_reader reader = ics_text_open(bytes, ',', error);
-    npy_array array = {0};
-    size_t side = 0;
     *out = (ics_text_table){.columns = ICS_PMT_AREA_COLUMNS};
-    int status = read_array(&reader, bytes, &array);
-    if (status == ICESTREAM_OK) {
-        const size_t numbers = bytes->size - (size_t)(array.numbers - bytes->data);
-        status = check_shape(&reader, &array, pmt_count, numbers, &side);
-    }
-    if (status == ICESTREAM_OK) {
-        status = add_rows(&reader, &array, side, out);
-    }
+    const int status = read_areas(&reader, bytes, pmt_count, out);
     if (status != ICESTREAM_OK) {
         ics_text_table_free(out);
     }
-    return status == ICESTREAM_E_MEMORY
-               ? ics_error_add(error, status, "%s: error: out of memory", bytes->name)
-               : status;
+    return status;
 }

@@ -1,11 +1,10 @@
-#include "pipeline/models/types/pmts.h"
 
 #include "physics/body.h"
 #include "pipeline/config/schema/schema.h"
-#include "pipeline/config/schema/value.h"
 #include "pipeline/models/types/direction.h"
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/transit_times.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,17 +102,17 @@ static int read_entry(const ics_yaml_entry *entry, pmt_values *values, icestream
             return read_number(entry->value, i, values->numbers, error);
         }
     }
-    if (strcmp(key, "angular_polynomial") == 0) {
-        values->acceptance.angular = entry->value;
-        return ICESTREAM_OK;
-    }
-    if (strcmp(key, "acceptance_ratio") == 0) {
-        values->acceptance.ratio = entry->value;
-        return ICESTREAM_OK;
-    }
-    if (strcmp(key, "transit_times") == 0) {
-        values->transit = entry->value;
-        return ICESTREAM_OK;
+    const struct {
+        const char *key;
+        const ics_yaml_node **value;
+    } nodes[] = {{"angular_polynomial", &values->acceptance.angular},
+                 {"acceptance_ratio", &values->acceptance.ratio},
+                 {"transit_times", &values->transit}};
+    for (size_t i = 0; i < sizeof nodes / sizeof *nodes; ++i) {
+        if (strcmp(key, nodes[i].key) == 0) {
+            *nodes[i].value = entry->value;
+            return ICESTREAM_OK;
+        }
     }
     return ics_yaml_error(error, entry->key,
                           "pmts: unknown key '%.60s', expected some of zenith, azimuth, x, y, z, "
@@ -131,12 +130,11 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
     values.numbers[RADIUS] = radius;
     if (node->kind == ICS_YAML_LIST && node->count == 2) {
         status = read_number(node->items[0], ZENITH, values.numbers, error);
-        const int result = read_number(node->items[1], AZIMUTH, values.numbers, error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, read_number(node->items[1], AZIMUTH, values.numbers, error));
     } else if (node->kind == ICS_YAML_MAPPING) {
         for (size_t i = 0; i < node->count; ++i) {
-            const int result = read_entry(&node->entries[i], &values, error);
-            status = status ? status : result;
+            status = ics_error_first(status, read_entry(&node->entries[i], &values, error));
         }
     } else {
         return ics_yaml_unexpected(error, node, "pmts",
@@ -147,30 +145,12 @@ static int read_pmt(const ics_yaml_node *node, double radius, ice_module_type *t
         return ics_yaml_error(error, node, "pmts: %s", fault);
     }
     if (values.acceptance.angular != NULL || values.acceptance.ratio != NULL) {
-        const int result = ics_pmt_acceptance_add(&values.acceptance, type, out, error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, ics_pmt_acceptance_add(&values.acceptance, type, out, error));
     }
     if (values.transit != NULL) {
-        const int result = ics_transit_times_add(values.transit, type, out, error);
-        status = status ? status : result;
+        status = ics_error_first(status, ics_transit_times_add(values.transit, type, out, error));
     }
-    return status;
-}
-
-static int read_file(const ics_yaml_node *node, double radius, ice_module_type *type,
-                     icestream_error *error)
-{
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    ics_text text;
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_pmts_read_csv(&text, radius, type, error);
-        ics_text_free(&text);
-    }
-    free(path);
     return status;
 }
 
@@ -178,7 +158,9 @@ int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type
                        icestream_error *error)
 {
     if (node->kind == ICS_YAML_SCALAR && !ics_yaml_is_null(node)) {
-        return read_file(node, radius, type, error);
+        ICS_CLEANUP(ics_text_free) ics_text text = {0};
+        ICS_TRY(ics_type_file_read(node, "pmts", &text, error));
+        return ics_pmts_read_csv(&text, radius, type, error);
     }
     if (node->kind != ICS_YAML_LIST || node->count > ICE_PMTS_MAX) {
         return ics_yaml_unexpected(error, node, "pmts",
@@ -191,35 +173,38 @@ int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type
     type->pmt_count = node->count;
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        const int result = read_pmt(node->items[i], radius, type, &type->pmts[i], error);
-        status = status ? status : result;
+        status =
+            ics_error_first(status, read_pmt(node->items[i], radius, type, &type->pmts[i], error));
     }
     return status;
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static int read_row(ics_text_reader *reader, const ics_text_table *table, size_t row,
-                    ice_module_type *type)
+static void read_row(ics_text_reader *reader, const ics_text_table *table, size_t row,
+                     ice_module_type *type)
 {
     const double *values = ics_text_table_row(table, row);
     for (int i = 0; i < NUMBERS; ++i) {
         if (!isnan(values[i]) &&
             !(values[i] >= numbers_of_pmt[i].low && values[i] <= numbers_of_pmt[i].high)) {
-            return ics_text_fault(reader, table->lines[row], 0,
-                                  "%s: found %.10g, expected %g .. %g", numbers_of_pmt[i].name,
-                                  values[i], numbers_of_pmt[i].low, numbers_of_pmt[i].high);
+            ics_text_fault(reader, table->lines[row], 0, "%s: found %.10g, expected %g .. %g",
+                           numbers_of_pmt[i].name, values[i], numbers_of_pmt[i].low,
+                           numbers_of_pmt[i].high);
+            return;
         }
     }
     const char *fault = make_pmt(type, values, &type->pmts[row]);
-    return fault != NULL ? ics_text_fault(reader, table->lines[row], 0, "%s", fault) : ICESTREAM_OK;
+    if (fault != NULL) {
+        ics_text_fault(reader, table->lines[row], 0, "%s", fault);
+    }
 }
 
 int ics_pmts_read_csv(const ics_text *text, double radius, ice_module_type *type,
                       icestream_error *error)
 {
     ics_csv_column columns[NUMBERS];
-    ics_text_table table;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     for (int i = 0; i < NUMBERS; ++i) {
         columns[i] = (ics_csv_column){.name = numbers_of_pmt[i].name,
                                       .index = (size_t)i,
@@ -232,15 +217,11 @@ int ics_pmts_read_csv(const ics_text *text, double radius, ice_module_type *type
     ics_text_reader reader = ics_text_open(text, ',', error);
     type->pmts = calloc(table.rows + 1, sizeof *type->pmts);
     if (type->pmts == NULL) {
-        ics_text_table_free(&table);
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        return ics_error_no_memory(error, text->name);
     }
     type->pmt_count = table.rows;
-    int status = ICESTREAM_OK;
     for (size_t i = 0; i < table.rows; ++i) {
-        const int result = read_row(&reader, &table, i, type);
-        status = status ? status : result;
+        read_row(&reader, &table, i, type);
     }
-    ics_text_table_free(&table);
-    return status;
+    return ics_text_status(&reader);
 }

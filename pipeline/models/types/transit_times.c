@@ -1,7 +1,7 @@
 #include "pipeline/models/types/transit_times.h"
 
 #include "base/error.h"
-#include "pipeline/config/schema/value.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ static int read_table(const ics_text *text, const ics_text_table *table, ice_tra
     }
     out->ranges = calloc(table->rows, sizeof *out->ranges);
     if (out->ranges == NULL) {
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", text->name);
+        return ics_error_no_memory(error, text->name);
     }
     make_ranges(table, column, out);
     return ICESTREAM_OK;
@@ -98,34 +98,20 @@ int ics_transit_times_read_csv(const ics_text *text, ice_transit *out, icestream
     const ics_csv_column columns[COLUMNS] = {{.name = "time", .index = TIME, .required = true},
                                              {.name = "density", .index = DENSITY, .missing = NAN},
                                              {.name = "counts", .index = COUNTS, .missing = NAN}};
-    ics_text_table table;
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     *out = (ice_transit){0};
     ICS_TRY(ics_text_csv_read(text, columns, COLUMNS, ROWS_MAX, expected_columns, &table, error));
-    const int status = read_table(text, &table, out, error);
-    ics_text_table_free(&table);
-    return status;
+    return read_table(text, &table, out, error);
 }
 
 /* ---- YAML ------------------------------------------------------------------------------------ */
 
 int ics_transit_times_read(const ics_yaml_node *node, ice_transit *out, icestream_error *error)
 {
-    ics_text text;
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
     *out = (ice_transit){0};
-    if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_unexpected(error, node, "transit_times", "the name of a file");
-    }
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_transit_times_read_csv(&text, out, error);
-        ics_text_free(&text);
-    }
-    free(path);
-    return status;
+    ICS_TRY(ics_type_file_read(node, "transit_times", &text, error));
+    return ics_transit_times_read_csv(&text, out, error);
 }
 
 int ics_transit_times_add(const ics_yaml_node *node, ice_module_type *type, ice_pmt *pmt,
@@ -169,7 +155,7 @@ int ics_transit_times_copy(const ice_transit *from, ice_transit *out, icestream_
         (ice_transit){.ranges = calloc(from->count + 1, sizeof *out->ranges), .count = from->count};
     if (out->ranges == NULL) {
         out->count = 0;
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
+        return ics_error_no_memory(error, "detector");
     }
     if (from->count > 0) {
         memcpy(out->ranges, from->ranges, from->count * sizeof *out->ranges);

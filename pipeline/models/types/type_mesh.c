@@ -1,8 +1,8 @@
-#include "pipeline/models/types/type_mesh.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
-#include "pipeline/config/schema/value.h"
 #include "pipeline/models/mesh/mesh.h"
+#include "pipeline/models/types/type_members.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,45 +47,27 @@ static int read_parts(const ics_yaml_node *node, ics_mesh_part **out, icestream_
     }
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < node->count; ++i) {
-        const int result = read_part(&node->entries[i], &(*out)[i], error);
-        status = status ? status : result;
+        status = ics_error_first(status, read_part(&node->entries[i], &(*out)[i], error));
     }
-    return status;
-}
-
-static int read_file(const ics_type_mesh *values, const ics_mesh_settings *settings,
-                     ice_module_type *type, ics_warnings *warnings, icestream_error *error)
-{
-    const ics_yaml_node *node = values->file;
-    if (node->kind != ICS_YAML_SCALAR || ics_yaml_is_null(node)) {
-        return ics_yaml_unexpected(error, node, "mesh", "the name of a file");
-    }
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    const int status = ics_mesh_read(path, settings, &type->mesh, warnings, error);
-    free(path);
     return status;
 }
 
 int ics_type_mesh_read(const ics_type_mesh *values, ice_module_type *type, ics_warnings *warnings,
                        icestream_error *error)
 {
-    ics_mesh_part *parts = NULL;
-    int status = values->parts != NULL ? read_parts(values->parts, &parts, error) : ICESTREAM_OK;
-    if (status == ICESTREAM_OK) {
-        const ics_mesh_settings settings = {.parts = parts,
-                                            .part_count = parts != NULL ? values->parts->count : 0,
-                                            .unit = values->unit,
-                                            .reach = type->radius};
-        status = read_file(values, &settings, type, warnings, error);
+    ICS_FREES ics_mesh_part *parts = NULL;
+    ICS_FREES char *path = NULL;
+    if (values->parts != NULL) {
+        ICS_TRY(read_parts(values->parts, &parts, error));
     }
-    free(parts);
-    if (status == ICESTREAM_OK) {
-        type->reach = ics_mesh_reach(&type->mesh);
-    }
-    return status;
+    ICS_TRY(ics_type_file_path(values->file, "mesh", "the name of a file", &path, error));
+    const ics_mesh_settings settings = {.parts = parts,
+                                        .part_count = parts != NULL ? values->parts->count : 0,
+                                        .unit = values->unit,
+                                        .reach = type->radius};
+    ICS_TRY(ics_mesh_read(path, &settings, &type->mesh, warnings, error));
+    type->reach = ics_mesh_reach(&type->mesh);
+    return ICESTREAM_OK;
 }
 
 int ics_type_mesh_check(const ics_type_mesh *values, const ice_module_type *type,

@@ -1,22 +1,19 @@
 #include "pipeline/models/types/types.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/config/schema/kinds.def"
 #include "pipeline/config/schema/schema.h"
-#include "pipeline/config/schema/value.h"
+#include "pipeline/models/model_file.h"
 #include "pipeline/models/types/direction.h"
-#include "pipeline/models/types/om_conf.h"
 #include "pipeline/models/types/pmt_acceptance.h"
 #include "pipeline/models/types/pmt_areas.h"
-#include "pipeline/models/types/pmts.h"
 #include "pipeline/models/types/transit_times.h"
-#include "pipeline/models/types/type_mesh.h"
+#include "pipeline/models/types/type_members.h"
 #include "tables/tables.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- the members of a type ------------------------------------------------------------------- */
 
@@ -197,17 +194,12 @@ static int read_type(const ics_yaml_node *node, const char *name, double oversiz
 static int read_type_file(const ics_yaml_node *node, const char *name, double oversize,
                           ics_types *types, ics_warnings *warnings, icestream_error *error)
 {
-    char *path = ics_schema_join(node->source->folder, node->text, false);
-    ics_yaml *document = NULL;
-    if (path == NULL) {
-        return ics_yaml_no_memory(error, node);
-    }
-    int status = ics_yaml_read_file(path, &document, error);
-    if (status == ICESTREAM_OK) {
-        status = read_type(ics_yaml_root(document), name, oversize, types, warnings, error);
-    }
+    ICS_FREES char *path = NULL;
+    ics_yaml *document;
+    ICS_TRY(ics_type_file_path(node, name, "the name of a file", &path, error));
+    ICS_TRY(ics_yaml_read_file(path, &document, error));
+    const int status = read_type(ics_yaml_root(document), name, oversize, types, warnings, error);
     ics_yaml_destroy(document);
-    free(path);
     return status;
 }
 
@@ -233,7 +225,7 @@ static int read_named(const ics_yaml_node *mapping, double oversize, ics_types *
         } else {
             result = read_type(value, entry->key->text, oversize, types, warnings, error);
         }
-        status = status ? status : result;
+        status = ics_error_first(status, result);
     }
     return status;
 }
@@ -261,48 +253,27 @@ static int read_om_tables(const ics_yaml_node *tables, ics_types *types, icestre
         } else {
             result = ics_pmt_areas_read_yaml(entry->value, &types->items[found], error);
         }
-        status = status ? status : result;
+        status = ics_error_first(status, result);
     }
     return status;
 }
 
 static int read_om_conf(const icestream_config *config, ics_types *types, icestream_error *error)
 {
-    ics_text text;
-    char *path = NULL;
-    ICS_TRY(ics_types_om_file(config, config->detector.om_conf, "om.conf", &path, error));
-    if (path == NULL) {
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_TRY(ics_types_om_file(config, config->detector.om_conf, "om.conf", &text, error));
+    if (text.name == NULL) {
         return ICESTREAM_OK;
     }
-    int status = ics_text_read(path, &text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_types_read_om_conf(&text, config->detector.oversize, types, error);
-        ics_text_free(&text);
-    }
-    free(path);
-    return status ? status : read_om_tables(config->detector.om_tables, types, error);
+    ICS_TRY(ics_types_read_om_conf(&text, config->detector.oversize, types, error));
+    return read_om_tables(config->detector.om_tables, types, error);
 }
 
 int ics_types_om_file(const icestream_config *config, const char *value, const char *name,
-                      char **out, icestream_error *error)
+                      ics_text *out, icestream_error *error)
 {
-    struct stat about;
-    const bool automatic = strcmp(value, "auto") == 0;
-    *out = NULL;
-    if (strcmp(value, "none") == 0 ||
-        (automatic && (config->ice.directory == NULL || config->detector.types != NULL))) {
-        return ICESTREAM_OK;
-    }
-    if ((automatic ? asprintf(out, "%s/%s", config->ice.directory, name)
-                   : asprintf(out, "%s", value)) < 0) {
-        *out = NULL;
-        return ics_error_add(error, ICESTREAM_E_MEMORY, "detector: error: out of memory");
-    }
-    if (automatic && stat(*out, &about) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        free(*out);
-        *out = NULL;
-    }
-    return ICESTREAM_OK;
+    const bool is_unused = strcmp(value, "auto") == 0 && config->detector.types != NULL;
+    return ics_model_file_read(config, is_unused ? "none" : value, name, out, error);
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
@@ -315,31 +286,24 @@ static bool is_path(const char *value)
 /* Reports that there are tables for types of om.conf, which the run does not use. */
 static int no_om_conf(const icestream_config *config, icestream_error *error)
 {
-    char place[512];
-    return ics_error_add(error, ICESTREAM_E_CONFIG,
-                         "%s: error: detector.om_tables: is about types of om.conf, which is not "
-                         "used; expected detector.om_conf, too, and no detector.types",
-                         ics_config_place(config, "detector.om_tables", place, sizeof place));
+    return ics_config_error(config, "detector.om_tables", error,
+                            "is about types of om.conf, which is not used; expected "
+                            "detector.om_conf, too, and no detector.types");
 }
 
 /* Types come from one source, and om.map and om_tables are about the types of om.conf. */
 static int check_sources(const icestream_config *config, icestream_error *error)
 {
-    char place[512];
     if (config->detector.types != NULL && is_path(config->detector.om_conf)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: detector.om_conf: is given, and so are detector.types; "
-                             "expected one of them",
-                             ics_config_place(config, "detector.om_conf", place, sizeof place));
+        return ics_config_error(config, "detector.om_conf", error,
+                                "is given, and so are detector.types; expected one of them");
     }
     if (is_path(config->detector.om_map) &&
         (config->detector.types != NULL || strcmp(config->detector.om_conf, "none") == 0 ||
          (config->ice.directory == NULL && !is_path(config->detector.om_conf)))) {
-        return ics_error_add(
-            error, ICESTREAM_E_CONFIG,
-            "%s: error: detector.om_map: has the numbers of types of om.conf, which "
-            "is not given; expected detector.om_conf, too",
-            ics_config_place(config, "detector.om_map", place, sizeof place));
+        return ics_config_error(config, "detector.om_map", error,
+                                "has the numbers of types of om.conf, which is not given; expected "
+                                "detector.om_conf, too");
     }
     return config->detector.om_tables != NULL && config->detector.types != NULL
                ? no_om_conf(config, error)

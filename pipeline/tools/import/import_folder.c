@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "pipeline/models/detector/detector_layout.h"
 #include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_known.h"
+#include "pipeline/models/ice/ice_sources.h"
 #include "pipeline/models/text/line_stream.h"
 #include "pipeline/tools/import/import.h"
 

@@ -177,9 +177,9 @@ static int check_particles(const icestream_config *config, ics_models *models, c
         json_object_set_new(out->json, "particles", particles_json(&survey));
     }
     const size_t described = models->warnings.count;
-    if (status == ICESTREAM_OK &&
-        ics_warnings_add_all(&models->warnings, &survey.warnings) != ICESTREAM_OK) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+    if (status == ICESTREAM_OK) {
+        ics_warnings_add_all(&models->warnings, &survey.warnings);
+        status = ics_warnings_status(&models->warnings, error);
     }
     /* Also if the survey failed: a particle without light may be the reason. */
     icestream_error why = {.status = ICESTREAM_OK};
