@@ -8,14 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
-void *ics_new_made(void *made)
+void ics_new_fail(void)
 {
     static const char line[] = "icestream: out of memory\n";
+    ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+    (void)ignored;
+    /* Not exit(), because functions that run then may need memory, or wait for other threads. */
+    _exit(icestream_status_exit(ICESTREAM_E_MEMORY));
+}
+
+void *ics_new_made(void *made)
+{
     if (made == NULL) {
-        /* Functions that run at exit() may need memory, or wait for other threads. */
-        ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
-        (void)ignored;
-        _exit(icestream_status_exit(ICESTREAM_E_MEMORY));
+        ics_new_fail();
     }
     return made;
 }
@@ -43,4 +48,18 @@ char *ics_new_text(const char *format, ...)
     const int length = vasprintf(&text, format, arguments);
     va_end(arguments);
     return ics_new_made(length >= 0 ? text : NULL);
+}
+
+void ics_new_member(json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new_nocheck(object, key, value) != 0) {
+        ics_new_fail();
+    }
+}
+
+void ics_new_item(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) != 0) {
+        ics_new_fail();
+    }
 }

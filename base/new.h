@@ -12,12 +12,15 @@
 #ifndef ICS_BASE_NEW_H
 #define ICS_BASE_NEW_H
 
+#include <jansson.h>
 #include <stddef.h>
 
 /* Returns a `type` of zeros, or `count` of them. */
 #define ICS_NEW(type)              ((type *)ics_new_zeros(1, sizeof(type)))
 #define ICS_NEW_ARRAY(type, count) ((type *)ics_new_zeros((count), sizeof(type)))
 
+/* Ends the process, as the other functions do without memory. */
+void ics_new_fail(void) __attribute__((noreturn));
 void *ics_new_zeros(size_t count, size_t size) __attribute__((returns_nonnull, malloc));
 /* Returns the array with `count` items of `size` bytes each, as realloc() does; new items have no
  * content. `array` may be NULL. */
@@ -29,5 +32,10 @@ char *ics_new_text(const char *format, ...) __attribute__((returns_nonnull, form
 /* Returns what another library has made, and ends the process if it is NULL. Use it only for
  * results that are NULL for want of memory and for nothing else. */
 void *ics_new_made(void *made) __attribute__((returns_nonnull));
+
+/* Adds a value to an object or to an array, which take the reference over. A value of NULL is want
+ * of memory, so use them only for texts that are UTF-8. */
+void ics_new_member(json_t *object, const char *key, json_t *value);
+void ics_new_item(json_t *array, json_t *value);
 
 #endif

@@ -32,8 +32,7 @@ static ics_run_retry_answer wait_for_producer(ics_run_state *run, ics_unit *unit
 static bool can_skip(const ics_unit *unit)
 {
     const ics_source *source = unit->input->source;
-    return ics_unit_rules_is_reading(unit->state) && source->can_skip != NULL &&
-           source->can_skip(unit);
+    return source->can_skip != NULL && source->can_skip(unit);
 }
 
 /* If a batch has found bad input before, only an error that ends the run matters. */
@@ -46,7 +45,7 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
     }
     if (reading && unit->work->blocked && run->config->source.queue != NULL &&
         error->cause == ICS_TRANSFER_MISSING) {
-        ics_run_unit_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
+        ics_run_unit_refuse(run, unit, false, error->text);
         return;
     }
     if (reading && unit->work->blocked) {
@@ -61,10 +60,9 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
     if (answer == ICS_RUN_RETRY_LATER) {
         ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
     } else if (answer == ICS_RUN_RETRY_REFUSED && error->status == ICESTREAM_E_INPUT) {
-        ics_run_unit_refuse(run, unit, can_skip(unit) ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
-                            error->text);
+        ics_run_unit_refuse(run, unit, can_skip(unit), error->text);
     } else {
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_give_up(run, unit);
         if (answer == ICS_RUN_RETRY_REFUSED) {
             ics_run_fail(run, error);
         }
@@ -115,14 +113,14 @@ static void check_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         ics_run_read_failed(run, unit, &work->read_error);
     } else if (work->lost) {
-        ics_run_unit_event(run, unit, ICS_ON_CLAIM_LOST);
+        ics_run_unit_decide(run, unit, ICS_ON_SETTLED, ICS_RESULT_LOST);
     } else if (work->matches) {
         ics_run_log_notice(run, unit);
         ics_run_unit_succeeded(run, unit);
         ics_unit_use_found_output(unit);
-        ics_run_unit_event(run, unit, ICS_ON_HITS_EXIST);
+        ics_run_unit_decide(run, unit, ICS_ON_OUTPUT_EXISTS, ICS_RESULT_SKIPPED);
     } else if (!work->found) {
-        ics_run_unit_event(run, unit, ICS_ON_ABSENT);
+        ics_run_unit_decide(run, unit, ICS_ON_SETTLED, ICS_RESULT_ABSENT);
     } else {
         ics_run_unit_succeeded(run, unit);
         ics_run_note_light(run, unit);
@@ -141,7 +139,7 @@ static void send_check(ics_run_state *run, ics_unit *unit)
 {
     if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out,
                           ics_unit_check, check_done)) {
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_give_up(run, unit);
     }
 }
 
@@ -156,7 +154,7 @@ static void check_fetched(ics_run_state *run, ics_unit *unit)
 
 static void check_unit(ics_run_state *run, ics_unit *unit)
 {
-    ics_run_unit_event(run, unit, ICS_ON_CHECK_BEGUN);
+    ics_run_unit_event(run, unit, ICS_ON_BEGUN);
     if (!ics_run_fetch_begin(run, unit, check_fetched)) {
         send_check(run, unit);
     }
@@ -173,29 +171,22 @@ static bool has_room(const ics_run_state *run)
 
 static void check_again(ics_run_state *run, ics_unit *unit)
 {
-    icestream_error error = {.status = ICESTREAM_OK};
     ics_run_retry_begin(run, &unit->retry);
-    if (ics_run_unit_open(run, unit, &error) == ICESTREAM_OK) {
-        unit->work->again = true;
-        check_unit(run, unit);
-    } else {
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
-        ics_run_fail(run, &error);
-    }
+    ics_run_unit_open(run, unit);
+    unit->work->again = true;
+    check_unit(run, unit);
 }
 
 static void open_unit(ics_run_state *run, ics_unit *unit)
 {
-    icestream_error error = {.status = ICESTREAM_OK};
-    if (unit->work == NULL && ics_run_unit_open(run, unit, &error) != ICESTREAM_OK) {
-        ics_run_fail(run, &error);
-        return;
+    if (unit->work == NULL) {
+        ics_run_unit_open(run, unit);
     }
     run->units.to_open = unit->next;
     unit->arrived = unit->arrived > 0.0 ? unit->arrived : ics_clock_unix();
     unit->writer = run->units.opened++ % run->shape.writers;
     if (unit->claim.refusal != NULL) {
-        ics_run_unit_refuse(run, unit, ICS_ON_BAD_INPUT, unit->claim.refusal);
+        ics_run_unit_refuse(run, unit, false, unit->claim.refusal);
     } else {
         check_unit(run, unit);
     }
@@ -209,7 +200,7 @@ static void offer_check(ics_run_state *run)
         return;
     }
     for (ics_unit *unit = run->units.oldest; unit != run->units.to_open; unit = unit->next) {
-        if (unit->state == ICS_UNIT_WAITING_AGAIN && !ics_unit_has_jobs(unit) &&
+        if (unit->state == ICS_UNIT_WAITING && !ics_unit_has_jobs(unit) &&
             (unit->work != NULL || has_room(run)) && ics_run_retry_is_due(run, &unit->retry)) {
             check_again(run, unit);
         }

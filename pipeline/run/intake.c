@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/files/output.h"
 #include "pipeline/queue/queue_claims.h"
 #include "pipeline/run/claim_ahead.h"
@@ -80,17 +81,12 @@ static void claim_files(ics_job *job, void *thread_state)
     }
 }
 
-static void append_claim(ics_run_state *run, ics_claim *claim)
+static void append_claim(ics_run_state *run, const ics_claim *claim)
 {
     char name[4096];
     const ics_event event = report_claim(run, claim, name);
-    ics_unit *unit = NULL;
-    icestream_error error = {.status = ICESTREAM_OK};
+    ics_unit *unit = ics_unit_create_claimed(&run->common, claim, name);
     ics_events_report(&run->log.events, &event); /* the journal has the line already */
-    if (ics_unit_create_claimed(&run->common, claim, name, &unit, &error) != ICESTREAM_OK) {
-        ics_run_fail(run, &error);
-        return;
-    }
     run->bytes_total += unit->input->bytes;
     ics_run_unit_append(run, unit);
 }
@@ -258,8 +254,9 @@ static void on_heartbeat(uv_timer_t *timer)
 /* Whether the claim of a unit is given back to other workers. */
 static bool goes_back(const ics_unit *unit)
 {
+    ics_unit_state next;
     return ics_run_unit_holds_claim(unit) &&
-           ics_unit_rules_find(unit->state, ICS_ON_RUN_ENDS) != NULL;
+           ics_unit_rules_next(unit->state, ICS_ON_RUN_ENDS, &next);
 }
 
 static bool give_back(ics_run_state *run)
@@ -267,7 +264,10 @@ static bool give_back(ics_run_state *run)
     bool any = false;
     for (ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
         if (goes_back(unit)) {
-            ics_run_unit_event(run, unit, ICS_ON_RUN_ENDS);
+            const bool undelivered = unit->result == ICS_RESULT_UNDELIVERED;
+            ics_run_retry_clear(run, &unit->retry);
+            ics_run_unit_decide(run, unit, ICS_ON_RUN_ENDS,
+                                undelivered ? ICS_RESULT_UNDELIVERED : ICS_RESULT_NONE);
             run->intake.closed = any = true;
         }
     }
@@ -285,8 +285,8 @@ static bool has_results(void *user, const char *name)
     if (!run->common.sink->files || run->common.known != NULL) {
         return true;
     }
-    char *output = ics_hit_path_of_file(run->config, name);
-    bool there = output == NULL || access(output, F_OK) == 0;
+    char *output = ics_new_made(ics_hit_path_of_file(run->config, name));
+    const bool there = access(output, F_OK) == 0;
     free(output);
     return there;
 }
@@ -325,14 +325,8 @@ static int open_claims(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     const char *folder = run->common.intake_folder;
-    if (config->source.spool != NULL) {
-        run->intake.spool = strdup(config->source.spool);
-    } else if (asprintf(&run->intake.spool, "%s/.icestream", folder) < 0) {
-        run->intake.spool = NULL;
-    }
-    if (run->intake.spool == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
+    run->intake.spool = config->source.spool != NULL ? ics_new_copy(config->source.spool)
+                                                     : ics_new_text("%s/.icestream", folder);
     const ics_claims_options options = {.directory = folder,
                                         .pattern = config->source.pattern,
                                         .spool = run->intake.spool,

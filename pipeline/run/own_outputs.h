@@ -7,11 +7,11 @@
 #include "pipeline/run/state.h"
 
 /* Returns DIRECTORY/NAME in sink.directory, or a copy of the name that is configured instead (NULL:
- * none), for the caller to free. NULL: out of memory. */
+ * none), for the caller to free. */
 char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, const char *name);
 /* Checks that the journal, the summary and the metrics destroy no file that is something else.
  * Called before the run writes anything. ICESTREAM_E_CONFIG, ICESTREAM_E_USAGE (the name is that of
- * an option), ICESTREAM_E_MEMORY. */
+ * an option). */
 int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error);
 /* Finds out which outputs of the run are in the folder of the step files. ICESTREAM_E_MEMORY. */
 int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error);

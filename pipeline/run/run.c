@@ -1,6 +1,7 @@
 /* icestream_run: from step files, through the device, to hit files. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/run/command.h"
@@ -143,13 +144,8 @@ static void name_writer(ics_run_state *run)
 int icestream_run(const icestream_config *config, const icestream_run_options *options,
                   icestream_error *error)
 {
-    ics_run_state *run = calloc(1, sizeof *run);
-    icestream_error *result = calloc(1, sizeof *result);
-    if (run == NULL || result == NULL) {
-        free(run);
-        free(result);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
+    ics_run_state *run = ICS_NEW(ics_run_state);
+    icestream_error *result = ICS_NEW(icestream_error);
     run->config = config;
     run->options = options;
     name_worker(run);

@@ -1,5 +1,6 @@
 /* One client: the token, its messages, and what follows from its input. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ static void leave(ics_client *client, const char *reason)
         return;
     }
     ics_listener_client_begin_leaving(client);
-    client->left = strdup(reason);
+    client->left = ics_new_copy(reason);
     client->chunk_at = client->chunk_size;
     uv_timer_start(&client->timer, on_timer, ICS_CLIENT_LINGER, 0);
     ics_listener_client_abandon(client);
@@ -381,36 +382,23 @@ static void on_stored(ics_client *client)
     }
 }
 
-/* Creates a client with its memory and its handles. On errors nothing is left. */
-static ics_client *make_client(ics_listener *listener, int descriptor, icestream_error *error)
+/* Creates a client with its memory and its handles. *failure: an error of libuv, and then nothing
+ * is left. */
+static ics_client *make_client(ics_listener *listener, int descriptor, int *failure)
 {
     char name[32];
-    ics_client *client = calloc(1, sizeof *client);
-    if (client == NULL) {
-        ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
-        return NULL;
-    }
+    ics_client *client = ICS_NEW(ics_client);
     client->listener = listener;
     client->descriptor = descriptor;
     client->number = ++listener->last_client;
     client->stored = on_stored;
     client->impatient = ics_listener_client_on_patience;
-    client->chunk = malloc(ICS_CLIENT_CHUNK);
-    client->tags = calloc(listener->credits, sizeof *client->tags);
+    client->chunk = ICS_NEW_ARRAY(unsigned char, ICS_CLIENT_CHUNK);
+    client->tags = ICS_NEW_ARRAY(uint64_t, listener->credits);
     snprintf(name, sizeof name, "client %" PRIu64, client->number);
-    int status =
-        client->chunk != NULL && client->tags != NULL
-            ? ics_message_frame_create(name, listener->message_limit, &client->frame, error)
-            : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
-    int failure = 0;
-    if (status == ICESTREAM_OK) {
-        failure = uv_poll_init(listener->loop, &client->poll, descriptor);
-    }
-    if (failure != 0) {
-        status = ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up a client: %s",
-                               uv_strerror(failure));
-    }
-    if (status != ICESTREAM_OK) {
+    client->frame = ics_message_frame_create(name, listener->message_limit);
+    *failure = uv_poll_init(listener->loop, &client->poll, descriptor);
+    if (*failure != 0) {
         ics_message_frame_destroy(client->frame);
         free(client->chunk);
         free(client->tags);
@@ -426,11 +414,12 @@ static ics_client *make_client(ics_listener *listener, int descriptor, icestream
 
 int ics_listener_client_create(ics_listener *listener, int descriptor, icestream_error *error)
 {
-    icestream_error found = {.status = ICESTREAM_OK};
-    ics_client *client = make_client(listener, descriptor, &found);
+    int failure = 0;
+    ics_client *client = make_client(listener, descriptor, &failure);
     if (client == NULL) {
         close(descriptor);
-        return ics_error_copy(error, &found);
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up a client: %s",
+                             uv_strerror(failure));
     }
     client->next = listener->first;
     listener->first = client;

@@ -230,7 +230,7 @@ void ics_listener_client_forget_hits(ics_client *client);
 
 /* ---- listener_client.c */
 
-/* Takes over a connection; closes it on errors. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
+/* Takes over a connection; closes it on errors. ICESTREAM_E_FAILED. */
 int ics_listener_client_create(ics_listener *listener, int descriptor, icestream_error *error);
 /* Does everything that can be done now. Call it after any change. It may drop the client, but the
  * client is freed only by the loop, after the caller has returned. */
@@ -239,7 +239,7 @@ void ics_listener_client_advance(ics_client *client);
 /* ---- listener_offer.c */
 
 /* Starts to read a hit file on a worker thread; it is sent later, and then the message is released.
- * Takes a reference of `answer`. Returns false without memory. */
-bool ics_listener_client_offer_hits(ics_client *client, json_t *answer, const char *path);
+ * Takes a reference of `answer`. */
+void ics_listener_client_offer_hits(ics_client *client, json_t *answer, const char *path);
 
 #endif

@@ -194,19 +194,18 @@ struct ics_unit {
 int ics_unit_judge_empty(const icestream_config *config, const char *name, uint64_t rows,
                          uint64_t photons, icestream_error *error);
 
-/* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
-int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
-                    ics_unit **out, icestream_error *error);
-/* Makes a unit for a claimed file. The unit owns the texts of the claim from now on; if this fails,
- * they are freed. `name`: of the file, for people. ICESTREAM_E_MEMORY. */
-int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
-                            ics_unit **out, icestream_error *error);
+/* Makes a unit for a file, or for a message of a stream. */
+ics_unit *ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message);
+/* Makes a unit for a claimed file. The unit owns the texts of the claim from now on. `name`: of the
+ * file, for people. */
+ics_unit *ics_unit_create_claimed(ics_unit_common *common, const ics_claim *claim,
+                                  const char *name);
 /* Only when none of its jobs is out. Accepts NULL. */
 void ics_unit_destroy(ics_unit *unit);
 
 /* Allocates the memory that an open unit needs, and forgets what was read and computed of the unit
- * before. The unit must be closed. ICESTREAM_E_MEMORY. */
-int ics_unit_open(ics_unit *unit, icestream_error *error);
+ * before. The unit must be closed. */
+void ics_unit_open(ics_unit *unit);
 /* Frees the part of that memory that only readers use. */
 void ics_unit_close_reader(ics_unit *unit);
 /* Frees all of that memory. None of the unit's jobs may be out. */

@@ -4,6 +4,7 @@
  * No checkpoint is needed for a result. If one cannot be read or written, the unit leaves a notice
  * for the log and is computed without it. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/units/unit.h"
 
 #include <stdarg.h>
@@ -13,20 +14,20 @@
 
 void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)
 {
-    char *text = NULL, *both = NULL;
+    char *text = NULL;
     va_list values;
     va_start(values, format);
-    int length = vasprintf(&text, format, values);
-    va_end(values);
-    if (length < 0) {
-        return;
+    if (vasprintf(&text, format, values) < 0) {
+        ics_new_fail();
     }
+    va_end(values);
     char *earlier = atomic_exchange(&unit->notice, NULL);
-    if (earlier != NULL && asprintf(&both, "%s; %s", earlier, text) >= 0) {
+    if (earlier != NULL) {
+        char *both = ics_new_text("%s; %s", earlier, text);
+        free(earlier);
         free(text);
         text = both;
     }
-    free(earlier);
     free(atomic_exchange(&unit->notice, text));
 }
 
@@ -39,12 +40,9 @@ char *ics_unit_next_notice(ics_unit *unit)
 
 int ics_unit_checkpoint_origin(const ics_unit *unit, json_t **out, icestream_error *error)
 {
-    const char *content = unit->common->content;
     ICS_TRY(ics_unit_origin(unit, out, error));
-    if (content != NULL && json_object_set_new(*out, "content", json_string(content)) != 0) {
-        json_decref(*out);
-        *out = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+    if (unit->common->content != NULL) {
+        ics_new_member(*out, "content", json_string(unit->common->content));
     }
     return ICESTREAM_OK;
 }

@@ -5,9 +5,9 @@
  * for the log and is computed without it. */
 #include "base/disk.h"
 #include "base/error.h"
-#include "base/json_text.h"
+#include "base/new.h"
 #include "pipeline/checkpoint/checkpoint_state.h"
-#include "pipeline/spool/quarantine.h"
+#include "pipeline/units/damaged_hits.h"
 #include "pipeline/units/unit.h"
 
 #include <errno.h>
@@ -49,21 +49,13 @@ int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
 }
 
 /* A stream cannot be read again, so its messages have no checkpoints. */
-static int name_checkpoint(ics_unit *unit, icestream_error *error)
+static void name_checkpoint(ics_unit *unit)
 {
-    const ics_unit_common *common = unit->common;
-    char *path = NULL;
-    int length = 0;
     const bool has_digest = unit->summary.digest[0] != '\0' || !ics_unit_has_digest(unit);
-    if (!unit->input->source->repeats || !common->sink->files || !has_digest) {
-        return ICESTREAM_OK;
+    if (unit->input->source->repeats && unit->common->sink->files && has_digest) {
+        free(unit->checkpoint);
+        unit->checkpoint = ics_new_text("%s.checkpoint", unit->output);
     }
-    length = asprintf(&path, "%s.checkpoint", unit->output);
-    free(unit->checkpoint);
-    unit->checkpoint = length >= 0 ? path : NULL;
-    return length >= 0 ? ICESTREAM_OK
-                       : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                       "out of memory for the checkpoint of %s", unit->name);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -125,8 +117,9 @@ static void forget(ics_unit *unit)
 /* Moves the rows of a checkpoint that was moved. If this fails, its records have lost them. */
 static void move_rows(const char *from, const char *to)
 {
-    char *rows = ics_checkpoint_rows_path(from), *moved = ics_checkpoint_rows_path(to);
-    if (rows != NULL && moved != NULL && ics_early_rows_is_file(rows)) {
+    char *rows = ics_new_made(ics_checkpoint_rows_path(from));
+    char *moved = ics_new_made(ics_checkpoint_rows_path(to));
+    if (ics_early_rows_is_file(rows)) {
         (void)rename(rows, moved);
     }
     free(rows);
@@ -150,24 +143,15 @@ static int keep_other(ics_unit *unit, icestream_error *error)
                       unit->name);
         return ics_error_add(error, ICESTREAM_E_OUTPUT, "%s", why.text);
     }
-    char *near = NULL;
-    if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", unit->checkpoint);
-    }
-    const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
-    const char *slash = strrchr(unit->checkpoint, '/');
-    const char *name = slash != NULL ? slash + 1 : unit->checkpoint;
-    const int status =
-        ics_quarantine_move(&quarantine, unit->checkpoint, name, why.text, &moved, &where, error);
-    free(near);
-    if (status == ICESTREAM_OK && moved) {
+    ICS_TRY(ics_unit_quarantine(unit, unit->checkpoint, why.text, &moved, &where, error));
+    if (moved) {
         move_rows(unit->checkpoint, where.text);
         ics_unit_leave_notice(unit,
                               "%s; this checkpoint is now %s: the step file is computed from its "
                               "beginning",
                               why.text, where.text);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int read_checkpoint(ics_unit *unit, const json_t *origin, icestream_error *error)
@@ -185,20 +169,17 @@ static int read_checkpoint(ics_unit *unit, const json_t *origin, icestream_error
         forget(unit);
         return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_OK && work->saving.file != NULL) {
-        status = ics_unit_open_collector(unit, error);
+    if (status != ICESTREAM_OK || work->saving.file == NULL) {
+        return status;
     }
-    if (status == ICESTREAM_OK && work->saving.file != NULL) {
-        status =
-            ics_checkpoint_collect(work->saving.file, work->collector, &unit->common->stop, error);
-    }
-    return status;
+    ICS_TRY(ics_unit_open_collector(unit, error));
+    return ics_checkpoint_collect(work->saving.file, work->collector, &unit->common->stop, error);
 }
 
 int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
-    ICS_TRY(name_checkpoint(unit, error));
+    name_checkpoint(unit);
     if (unit->work->matches) {
         /* The run that wrote the hit file was killed before it removed the checkpoint. */
         ics_unit_remove_checkpoint(unit);
@@ -207,15 +188,13 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
         common->config->sink.checkpoint == 0.0) {
         return ICESTREAM_OK;
     }
-    json_t *origin = NULL;
+    json_auto_t *origin = NULL;
     if (access(unit->checkpoint, F_OK) != 0 && errno == ENOENT) {
         return ICESTREAM_OK; /* nothing needs the digest yet */
     }
     ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
     ICS_TRY(ics_unit_checkpoint_origin(unit, &origin, error));
-    int status = read_checkpoint(unit, origin, error);
-    json_decref(origin);
-    return status;
+    return read_checkpoint(unit, origin, error);
 }
 
 void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cursor)
