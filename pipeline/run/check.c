@@ -49,7 +49,7 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
         return;
     }
     if (reading && unit->work->blocked) {
-        ics_run_unit_blocked(run, unit, ICS_RETRY_CHECK, error);
+        ics_run_unit_trouble(run, unit, ICS_RETRY_CHECK, true, error);
         return;
     }
     if (reading && unit->work->young && unit->retry.tries == 0) {
@@ -113,16 +113,16 @@ static void check_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         ics_run_read_failed(run, unit, &work->read_error);
     } else if (work->lost) {
-        ics_run_unit_decide(run, unit, ICS_ON_SETTLED, ICS_RESULT_LOST);
+        ics_run_unit_decide(run, unit, ICS_ON_DECIDED, ICS_RESULT_LOST);
     } else if (work->matches) {
         ics_run_log_notice(run, unit);
-        ics_run_unit_succeeded(run, unit);
+        ics_run_retry_succeeded(run, &unit->retry);
         ics_unit_use_found_output(unit);
         ics_run_unit_decide(run, unit, ICS_ON_OUTPUT_EXISTS, ICS_RESULT_SKIPPED);
     } else if (!work->found) {
-        ics_run_unit_decide(run, unit, ICS_ON_SETTLED, ICS_RESULT_ABSENT);
+        ics_run_unit_decide(run, unit, ICS_ON_DECIDED, ICS_RESULT_ABSENT);
     } else {
-        ics_run_unit_succeeded(run, unit);
+        ics_run_retry_succeeded(run, &unit->retry);
         ics_run_note_light(run, unit);
         note_again(run, unit);
         ics_run_save_continue(run, unit);
@@ -165,7 +165,7 @@ static void check_unit(ics_run_state *run, ics_unit *unit)
 static bool has_room(const ics_run_state *run)
 {
     const ics_run_units *units = &run->units;
-    return !ics_run_disk_full_is_paused(run) && units->reading < run->shape.units_ahead &&
+    return !run->disk_full.paused && units->reading < run->shape.units_ahead &&
            units->open < units->open_limit;
 }
 
@@ -211,4 +211,4 @@ static void offer_check(ics_run_state *run)
     }
 }
 
-const ics_run_part ics_run_check_part = {.name = "check", .offer = offer_check};
+const ics_run_part ics_run_check_part = {.offer = offer_check};

@@ -160,18 +160,7 @@ static void close_listener(ics_run_state *run)
     run->clients.listener = NULL;
 }
 
-const ics_run_part ics_run_clients_part = {
-    .name = "clients", .offer = offer, .close = close_listener};
-
-const char *ics_run_clients_folder(const ics_run_state *run)
-{
-    return run->clients.folder;
-}
-
-uint64_t ics_run_clients_received(const ics_run_state *run)
-{
-    return run->clients.received;
-}
+const ics_run_part ics_run_clients_part = {.offer = offer, .close = close_listener};
 
 void ics_run_clients_destroy(ics_run_state *run)
 {

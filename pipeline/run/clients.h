@@ -13,10 +13,6 @@
 int ics_run_clients_open(ics_run_state *run, icestream_error *error);
 /* Sends the result of a finished unit to its client, if the unit is a message of a client. */
 void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit);
-/* The folder of the messages; NULL: source.listen is not used. */
-const char *ics_run_clients_folder(const ics_run_state *run);
-/* How many messages clients have sent in this run. */
-uint64_t ics_run_clients_received(const ics_run_state *run);
 /* Frees everything and unlocks the folder. Call it after the loop has ended. */
 void ics_run_clients_destroy(ics_run_state *run);
 

@@ -26,7 +26,7 @@ static void release(ics_run_state *run, ics_run_program *program, delivery end)
     ics_run_retry_clear(run, &program->retry);
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&program->units, queued)) != NULL;) {
         if (end == DELIVERED) {
-            ics_run_unit_event(run, unit, ICS_ON_SETTLED);
+            ics_run_unit_event(run, unit, ICS_ON_DECIDED);
         } else if (end == UNDELIVERED) {
             ics_run_unit_decide(run, unit, ICS_ON_GIVEN_UP, ICS_RESULT_UNDELIVERED);
         } else {
@@ -236,7 +236,7 @@ static void take_complete(ics_run_state *run)
 {
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&run->units.complete, queued)) != NULL;) {
         if (!has_command(run, unit)) {
-            ics_run_unit_event(run, unit, ICS_ON_SETTLED);
+            ics_run_unit_event(run, unit, ICS_ON_DECIDED);
             continue;
         }
         STAILQ_INSERT_TAIL(&program_for(run, unit->output)->units, unit, queued);
@@ -306,7 +306,7 @@ size_t ics_run_command_count_failed(const ics_run_state *run)
     return count;
 }
 
-const ics_run_part ics_run_command_part = {.name = "command", .offer = offer, .waits = waits};
+const ics_run_part ics_run_command_part = {.offer = offer, .waits = waits};
 
 void ics_run_command_destroy(ics_run_state *run)
 {

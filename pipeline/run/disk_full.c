@@ -59,26 +59,6 @@ void ics_run_disk_full_end(ics_run_state *run)
     run->disk_full.spills = 0;
 }
 
-void ics_run_disk_full_add_retry(ics_run_state *run)
-{
-    run->disk_full.retries++;
-}
-
-void ics_run_disk_full_remove_retry(ics_run_state *run)
-{
-    run->disk_full.retries--;
-}
-
-bool ics_run_disk_full_is_paused(const ics_run_state *run)
-{
-    return run->disk_full.paused;
-}
-
-const char *ics_run_disk_full_pause_reason(const ics_run_state *run)
-{
-    return run->disk_full.paused ? run->disk_full.reason : NULL;
-}
-
 void ics_run_disk_full_forget(ics_run_state *run, const ics_unit *unit)
 {
     if (run->disk_full.of_unit == unit) {
@@ -158,4 +138,4 @@ static bool waits(const ics_run_state *run)
     return !ics_run_is_stopping(run) && run->disk_full.paused;
 }
 
-const ics_run_part ics_run_disk_full_part = {.name = "disk_full", .offer = offer, .waits = waits};
+const ics_run_part ics_run_disk_full_part = {.offer = offer, .waits = waits};

@@ -29,7 +29,7 @@ static void end_claim_done(ics_job *job)
     ics_unit *unit = ending->unit;
     ics_run_state *run = unit->run;
     if (ending->error.status != ICESTREAM_OK) {
-        ics_run_unit_trouble(run, unit, ICS_RETRY_CLAIM, &ending->error);
+        ics_run_unit_trouble(run, unit, ICS_RETRY_CLAIM, false, &ending->error);
         if (ics_unit_rules_is_last(unit->state)) {
             ending->unit = NULL; /* a worker that finds the claim expired continues */
         }
@@ -42,7 +42,7 @@ static void end_claim_done(ics_job *job)
     }
     ending->unit = NULL;
     run->endings.ended++;
-    ics_run_unit_succeeded(run, unit);
+    ics_run_retry_succeeded(run, &unit->retry);
     claim_ended(run, unit);
 }
 
@@ -84,9 +84,4 @@ static void offer(ics_run_state *run)
     }
 }
 
-uint64_t ics_run_ending_count(const ics_run_state *run)
-{
-    return run->endings.ended;
-}
-
-const ics_run_part ics_run_ending_part = {.name = "ending", .offer = offer};
+const ics_run_part ics_run_ending_part = {.offer = offer};

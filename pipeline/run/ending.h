@@ -5,9 +5,6 @@
 
 #include "pipeline/run/state.h"
 
-/* How many claims this run has ended or given back. */
-uint64_t ics_run_ending_count(const ics_run_state *run);
-
 extern const ics_run_part ics_run_ending_part;
 
 #endif

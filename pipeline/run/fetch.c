@@ -148,7 +148,7 @@ static bool waits(const ics_run_state *run)
     return !LIST_EMPTY(&run->fetches.list);
 }
 
-const ics_run_part ics_run_fetch_part = {.name = "fetch", .offer = offer, .waits = waits};
+const ics_run_part ics_run_fetch_part = {.offer = offer, .waits = waits};
 
 void ics_run_fetch_destroy(ics_run_state *run)
 {

@@ -138,7 +138,7 @@ static uint32_t count_waiting(const ics_run_state *run)
 
 static bool has_reason_to_look(const ics_run_state *run)
 {
-    return run->intake.look || ics_run_clients_received(run) > run->intake.received;
+    return run->intake.look || run->clients.received > run->intake.received;
 }
 
 /* Whether the time has come for a look that something asked for. */
@@ -163,8 +163,7 @@ static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
     if (run->claims.self == NULL || intake->closed || intake->claim_job.out ||
-        ics_run_disk_full_is_paused(run) || ics_run_retry_is_crowded(run) ||
-        ics_run_is_stopping(run)) {
+        run->disk_full.paused || ics_run_retry_is_crowded(run) || ics_run_is_stopping(run)) {
         return;
     }
     const uint32_t waiting = count_waiting(run);
@@ -172,14 +171,14 @@ static void offer(ics_run_state *run)
     const uint32_t claimable = ics_run_claim_ahead_count(run, waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
-    bool any_ended = ics_run_ending_count(run) > intake->ended;
+    bool any_ended = run->endings.ended > intake->ended;
     intake->look = has_reason_to_look(run) || (any_ended && run->units.open + waiting == 0);
     if (!is_time_to_look(run) || claimable == 0) {
         return;
     }
     intake->look = false;
-    intake->received = ics_run_clients_received(run);
-    intake->ended = ics_run_ending_count(run);
+    intake->received = run->clients.received;
+    intake->ended = run->endings.ended;
     intake->wanted = claimable < ICS_RUN_CLAIMS ? claimable : ICS_RUN_CLAIMS;
     ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
 }
@@ -255,8 +254,7 @@ static void on_heartbeat(uv_timer_t *timer)
 static bool goes_back(const ics_unit *unit)
 {
     ics_unit_state next;
-    return ics_run_unit_holds_claim(unit) &&
-           ics_unit_rules_next(unit->state, ICS_ON_RUN_ENDS, &next);
+    return unit->claim.name != NULL && ics_unit_rules_next(unit->state, ICS_ON_RUN_ENDS, &next);
 }
 
 static bool give_back(ics_run_state *run)
@@ -330,12 +328,12 @@ static int open_claims(ics_run_state *run, icestream_error *error)
     const ics_claims_options options = {.directory = folder,
                                         .pattern = config->source.pattern,
                                         .spool = run->intake.spool,
-                                        .worker = ics_run_clients_folder(run) != NULL ? "receiver"
-                                                                                      : run->worker,
+                                        .worker =
+                                            run->clients.folder != NULL ? "receiver" : run->worker,
                                         .quarantine = run->common.quarantine,
                                         .lease = config->source.lease,
                                         .attempts = ATTEMPTS,
-                                        .by_name = ics_run_clients_folder(run) != NULL,
+                                        .by_name = run->clients.folder != NULL,
                                         .forget = run->options->force,
                                         .has_results = has_results,
                                         .is_output = is_output,
@@ -357,7 +355,7 @@ static int open_queue(ics_run_state *run, icestream_error *error)
 int ics_run_intake_open(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
-    const char *received = ics_run_clients_folder(run);
+    const char *received = run->clients.folder;
     run->common.intake_folder = config->source.directory != NULL ? config->source.directory
                                 : config->source.queue != NULL   ? config->source.queue
                                                                  : received;
@@ -406,7 +404,7 @@ static void close_handles(ics_run_state *run)
 }
 
 const ics_run_part ics_run_intake_part = {
-    .name = "intake", .offer = offer, .waits = waits, .last = give_back, .close = close_handles};
+    .offer = offer, .waits = waits, .last = give_back, .close = close_handles};
 
 void ics_run_intake_destroy(ics_run_state *run)
 {

@@ -25,7 +25,7 @@ static ics_propagation *prepare(const ics_run_state *run, ics_unit *unit)
 static ics_propagation *next(void *user)
 {
     const ics_run_state *run = user;
-    if (ics_run_is_stopping(run) || ics_run_disk_full_is_paused(run)) {
+    if (ics_run_is_stopping(run) || run->disk_full.paused) {
         return NULL;
     }
     uint32_t seen = 0;
@@ -143,4 +143,4 @@ static bool waits(const ics_run_state *run)
     return run->engine->out > 0;
 }
 
-const ics_run_part ics_run_propagate_part = {.name = "propagate", .offer = offer, .waits = waits};
+const ics_run_part ics_run_propagate_part = {.offer = offer, .waits = waits};

@@ -70,7 +70,7 @@ static void report(ics_run_state *run)
     double photons = (double)run->engine->sums.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
     char electrons[64] = "", commands[96] = "", speed[96] = "", whole[128] = "";
-    const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
+    const size_t undelivered = run->units.results[ICS_RESULT_UNDELIVERED];
     const size_t left = ics_run_command_count_failed(run);
     const char *delivery = ics_config_delivery(run->config);
     if (undelivered > 0) {
@@ -101,8 +101,8 @@ static void report(ics_run_state *run)
         run, ICS_EVENT_MESSAGE,
         "%zu file%s done, %zu skipped, %zu %s, %zu left%s: %s photons, %s hits%s in "
         "%.2f s%s%s",
-        ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
-        ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
+        run->units.results[ICS_RESULT_DONE], run->units.results[ICS_RESULT_DONE] == 1 ? "" : "s",
+        run->units.results[ICS_RESULT_SKIPPED], run->units.results[ICS_RESULT_QUARANTINED],
         run->units.list_refused ? "refused" : "quarantined", ics_run_unfinished(run), commands,
         ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->engine->sums.account.hits, hit_text), electrons,

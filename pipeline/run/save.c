@@ -68,4 +68,4 @@ static bool last(ics_run_state *run)
     return any;
 }
 
-const ics_run_part ics_run_save_part = {.name = "save", .last = last};
+const ics_run_part ics_run_save_part = {.last = last};

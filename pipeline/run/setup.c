@@ -173,13 +173,11 @@ static int load_world(ics_run_state *run, icestream_error *error)
     log_oversize(run);
     run->common.spectrum_count = (uint32_t)models->light->count;
     run->common.models = models;
-    run->common.least_beta = run->warnings.inputs.least_beta;
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
     ICS_TRY(ics_origin_create(run->config, models, &run->common.origin, error));
     ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
-    ICS_TRY(ics_origin_settings(run->config, models, &run->common.settings, error));
-    run->common.origin.settings = run->common.settings;
+    ICS_TRY(ics_origin_settings(run->config, models, &run->common.origin.settings, error));
     return ics_world_create_tables(run->config, models, &run->tables, error);
 }
 
@@ -233,14 +231,13 @@ static int start_workers(ics_run_state *run, icestream_error *error)
                                               .tables = run->tables,
                                               .models = ics_world_hit_models(&world),
                                               .batch_photons = run->config->graph.batch,
-                                              .least_beta = run->common.least_beta,
+                                              .least_beta = run->warnings.inputs.least_beta,
                                               .loop = to_loop};
     ICS_TRY(ics_engine_create(&parts_of_engine, &run->engine, error));
     run->engine->owner = ics_run_propagate_owner(run);
     run->device = run->engine->device;
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
-    run->common.threads = facts.threads;
     run->common.makers = ics_world_makers(&facts);
     run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
@@ -360,7 +357,7 @@ void ics_run_teardown(ics_run_state *run)
         free(run->programs[program]);
     }
     json_decref(run->common.light);
-    json_decref(run->common.settings);
+    json_decref(run->common.origin.settings);
     ics_tables_destroy(run->tables);
     ics_run_warnings_destroy(run);
     ics_models_destroy(run->models);

@@ -1,7 +1,6 @@
 /* The state of a run, which all files of this folder share. Each struct below names the file that
- * owns it: only that file changes it, unless a comment at a member says otherwise. A part asks
- * other parts by the functions of their headers, and does not read their structs; the lists of
- * units in ics_run_units are for all parts.
+ * owns it: only that file changes it, unless a comment at a member says otherwise. Other files may
+ * read it.
  *
  * A job is `out` from the moment it is sent until the loop has it back; jobs.h counts. A `look` is
  * one search for new step files.
@@ -74,7 +73,6 @@ typedef struct ics_run_state ics_run_state;
  * their claims. The loop calls the functions of all parts in the order of setup.c, on its own
  * thread; parts do not call each other. A function that is NULL does nothing. */
 typedef struct ics_run_part {
-    const char *name;
     /* Begins everything that can be begun now. The loop calls it once in each turn. */
     void (*offer)(ics_run_state *run);
     /* Whether the part has or expects work although no job is out. */
@@ -124,7 +122,8 @@ typedef struct ics_run_log {
 typedef struct ics_run_disk_full {
     bool paused;         /* nothing is read */
     double since, until; /* ics_clock_seconds() (s); until 0: the retry of a unit ends the pause */
-    uint32_t retries;    /* retries, pending or begun, of work that found the disk full */
+    uint32_t retries;    /* retries, pending or begun, of work that found the disk full; retry.c
+                            counts them */
     uint32_t spills;     /* attempts to move hits to the disk that failed in a row */
     ics_unit *of_unit; /* the last attempt that failed was for this unit; NULL: for no open unit */
     ics_unit *tries_unit; /* the job is for this unit */

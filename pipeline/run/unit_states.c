@@ -94,7 +94,7 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_part ics_run_unit_part = {.name = "unit_states", .offer = offer};
+const ics_run_part ics_run_unit_part = {.offer = offer};
 
 /* ---- memory of open units -------------------------------------------------------------------- */
 
@@ -273,27 +273,6 @@ void ics_run_unit_refuse(ics_run_state *run, ics_unit *unit, bool goes_on, const
     ics_run_unit_event(run, unit, reads_on ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT);
 }
 
-void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
-                          const icestream_error *error)
-{
-    /* A watched folder was removed while the claim was being ended. The next attempt finds that the
-     * claim is lost, or that the folder is there again. */
-    const bool away = what == ICS_RETRY_CLAIM && run->intake.watching &&
-                      (error->cause == ENOENT || error->cause == ENOTDIR);
-    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, away, error)) {
-    case ICS_RUN_RETRY_LATER:
-        ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
-        break;
-    case ICS_RUN_RETRY_LEAVE:
-        ics_run_unit_give_up(run, unit);
-        break;
-    case ICS_RUN_RETRY_REFUSED:
-        ics_run_unit_give_up(run, unit);
-        ics_run_fail(run, error);
-        break;
-    }
-}
-
 /* Leaves the unit to the next run. */
 static void leave_blocked(ics_run_state *run, ics_unit *unit, const icestream_error *error)
 {
@@ -308,17 +287,20 @@ static void leave_blocked(ics_run_state *run, ics_unit *unit, const icestream_er
     ics_run_unit_close(run, unit);
 }
 
-void ics_run_unit_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what, bool blocked,
                           const icestream_error *error)
 {
-    if (run->options->fail_fast || run->stop.fatal.status != ICESTREAM_OK) {
-        ics_run_unit_trouble(run, unit, what, error);
-        return;
-    }
-    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, run->intake.watching, error)) {
+    const bool spares_run =
+        blocked && !run->options->fail_fast && run->stop.fatal.status == ICESTREAM_OK;
+    /* A watched folder was removed while the claim was being ended. The next attempt finds that the
+     * claim is lost, or that the folder is there again. */
+    const bool away =
+        what == ICS_RETRY_CLAIM && (error->cause == ENOENT || error->cause == ENOTDIR);
+    const bool lasting = run->intake.watching && (spares_run || away);
+    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, lasting, error)) {
     case ICS_RUN_RETRY_LATER:
         ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
-        if (unit->state == ICS_UNIT_WAITING) { /* others may be open in its stead */
+        if (spares_run && unit->state == ICS_UNIT_WAITING) { /* others may be open in its stead */
             ics_run_unit_close(run, unit);
         }
         break;
@@ -326,17 +308,12 @@ void ics_run_unit_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what wha
         ics_run_unit_give_up(run, unit);
         break;
     case ICS_RUN_RETRY_REFUSED:
-        leave_blocked(run, unit, error);
+        if (spares_run) {
+            leave_blocked(run, unit, error);
+        } else {
+            ics_run_unit_give_up(run, unit);
+            ics_run_fail(run, error);
+        }
         break;
     }
-}
-
-void ics_run_unit_succeeded(ics_run_state *run, ics_unit *unit)
-{
-    ics_run_retry_succeeded(run, &unit->retry);
-}
-
-bool ics_run_unit_holds_claim(const ics_unit *unit)
-{
-    return unit->claim.name != NULL && !ics_unit_rules_is_last(unit->state);
 }

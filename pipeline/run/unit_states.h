@@ -32,20 +32,15 @@ void ics_run_unit_refuse(ics_run_state *run, ics_unit *unit, bool goes_on, const
 /* Whether the hits of the unit will be written, as far as is known now. */
 bool ics_run_unit_has_use_for_hits(const ics_unit *unit);
 /* A job of a unit failed with `error`: it will be tried again, or the run stops and the unit is
- * left unfinished, or the error ends the run. */
-void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+ * left unfinished, or the error ends the run.
+ *
+ * `blocked`: the name of the output of the unit belongs to something that can neither be used nor
+ * moved. The step file is innocent, and so are all others. While the run waits for files, the unit
+ * is tried again and again. Otherwise it is left: its claim is kept until the run ends and is given
+ * back, and the run goes on and ends with ICESTREAM_E_OUTPUT. With fail_fast the error ends the
+ * run. */
+void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what, bool blocked,
                           const icestream_error *error);
-/* The name of the output of a unit belongs to something that can neither be used nor moved. The
- * step file is innocent, and so are all others. While the run waits for files, the unit is tried
- * again and again. Otherwise it is left: its claim is kept until the run ends and is given back,
- * and the run goes on and ends with ICESTREAM_E_OUTPUT. With fail_fast the error ends the run. */
-void ics_run_unit_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
-                          const icestream_error *error);
-/* A job of a unit succeeded: earlier failures do not count any more. */
-void ics_run_unit_succeeded(ics_run_state *run, ics_unit *unit);
-
-/* Whether the unit has a claim that was not ended. */
-bool ics_run_unit_holds_claim(const ics_unit *unit);
 
 /* Skips units that need no more of the parts from reading to writing. If units.forgets is set,
  * frees finished units at the front of the list. */

@@ -24,10 +24,8 @@ static void handle_write_error(ics_run_state *run, ics_unit *unit, const icestre
     } else if (!run->common.sink->files) {
         ics_run_unit_give_up(run, unit);
         ics_run_fail(run, error);
-    } else if (unit->work->blocked) {
-        ics_run_unit_blocked(run, unit, ICS_RETRY_WRITE, error);
     } else {
-        ics_run_unit_trouble(run, unit, ICS_RETRY_WRITE, error);
+        ics_run_unit_trouble(run, unit, ICS_RETRY_WRITE, unit->work->blocked, error);
     }
 }
 
@@ -40,10 +38,10 @@ static void write_done(ics_job *job)
     if (work->write_error.status != ICESTREAM_OK) {
         handle_write_error(run, unit, &work->write_error);
     } else if (work->lost) {
-        ics_run_unit_decide(run, unit, ICS_ON_SETTLED, ICS_RESULT_LOST);
+        ics_run_unit_decide(run, unit, ICS_ON_DECIDED, ICS_RESULT_LOST);
     } else {
         ics_run_disk_full_end(run);
-        ics_run_unit_succeeded(run, unit);
+        ics_run_retry_succeeded(run, &unit->retry);
         if (work->matches) {
             ics_unit_use_found_output(unit);
             ics_run_unit_decide(run, unit, ICS_ON_OUTPUT_EXISTS, ICS_RESULT_SKIPPED);
@@ -65,7 +63,7 @@ static void discard_done(ics_job *job)
     if (error->status != ICESTREAM_OK) { /* the summary and the log have the reason all the same */
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", error->text);
     }
-    ics_run_unit_event(run, unit, ICS_ON_SETTLED);
+    ics_run_unit_event(run, unit, ICS_ON_DECIDED);
 }
 
 /* ---- the part -------------------------------------------------------------------------------- */
@@ -100,4 +98,4 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_part ics_run_write_part = {.name = "write", .offer = offer};
+const ics_run_part ics_run_write_part = {.offer = offer};

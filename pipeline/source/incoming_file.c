@@ -97,13 +97,10 @@ const char *ics_incoming_file_part(const ics_incoming_file *file)
 
 int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    if (fdatasync(file->descriptor) != 0) {
-        status = output_error(file->part, "write it to the disk", error);
-    }
-    if (status == ICESTREAM_OK && rename(file->part, path) != 0) {
-        status = output_error(path, "rename to it", error);
-    }
+    int status = fdatasync(file->descriptor) != 0
+                     ? output_error(file->part, "write it to the disk", error)
+                 : rename(file->part, path) != 0 ? output_error(path, "rename to it", error)
+                                                 : ICESTREAM_OK;
     if (status != ICESTREAM_OK) {
         ics_incoming_file_abandon(file);
         return status;

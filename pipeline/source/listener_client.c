@@ -5,12 +5,41 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 static void on_timer(uv_timer_t *timer);
+
+/* Describes where the client comes from, as far as the system knows. */
+static void describe(const ics_client *client, char *text, size_t size)
+{
+    ics_listen_address peer = {.size = sizeof peer.socket};
+    struct ucred owner;
+    socklen_t owner_size = sizeof owner;
+    char host[64] = "";
+    snprintf(text, size, "from %s", client->listener->listening.text);
+    if (getpeername(client->descriptor, &peer.socket.any, &peer.size) != 0) {
+        return;
+    }
+    if (peer.socket.any.sa_family == AF_INET && uv_ip4_name(&peer.socket.v4, host, 64) == 0) {
+        snprintf(text, size, "from %s:%u", host, ntohs(peer.socket.v4.sin_port));
+    } else if (peer.socket.any.sa_family == AF_INET6 &&
+               uv_ip6_name(&peer.socket.v6, host, 64) == 0) {
+        snprintf(text, size, "from [%s]:%u", host, ntohs(peer.socket.v6.sin6_port));
+    } else if (getsockopt(client->descriptor, SOL_SOCKET, SO_PEERCRED, &owner, &owner_size) == 0) {
+        snprintf(text, size, "process %ld of user %lu", (long)owner.pid, (unsigned long)owner.uid);
+    }
+}
+
+/* Whether the client has closed its connection, and not only its side. */
+static bool has_gone(const ics_client *client)
+{
+    struct pollfd about = {.fd = client->descriptor};
+    return poll(&about, 1, 0) > 0 && (about.revents & (POLLHUP | POLLERR)) != 0;
+}
 
 /* Sends away a client that has already got the reason as an answer. The connection stays open for
  * ICS_CLIENT_LINGER: if we closed it while received bytes are unread, the system would reset it,
@@ -78,7 +107,7 @@ static void join(ics_client *client)
     client->joined = client->counted = true;
     listener->counts.clients++;
     listener->counts.joined++;
-    ics_listener_client_describe(client, text, sizeof text);
+    describe(client, text, sizeof text);
     ics_listener_report(listener, ICS_LISTENER_JOINED, client->number, 0, text);
 }
 
@@ -349,7 +378,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         client->polled = 0;
     }
     if (events & UV_PRIORITIZED) {
-        client->mute |= ics_listener_client_has_gone(client);
+        client->mute |= has_gone(client);
     }
     if (events & UV_WRITABLE) {
         ics_listener_client_flush(client);

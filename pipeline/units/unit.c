@@ -125,6 +125,9 @@ void ics_unit_use_found_output(ics_unit *unit)
     }
 }
 
+/* ---- hits that exist already ------------------------------------------------------------------
+ */
+
 /* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
  * Hits of another step file under this name are most likely somebody's results. */
 static bool is_named_alone(const ics_unit *unit)
@@ -200,7 +203,9 @@ static int look_for_output(ics_unit *unit, icestream_error *error)
     return unit->work->matches ? ics_output_clean(unit->output, error) : ICESTREAM_OK;
 }
 
-int ics_unit_look_for_merged(ics_unit *unit, icestream_error *error)
+/* Looks for a hit file of several step files that has the hits of this unit. Fills found_in and
+ * matches. ICESTREAM_E_INPUT: there is one, but neither the file is claimed nor --resume given. */
+static int look_for_merged(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
     ics_unit_work *work = unit->work;
@@ -239,7 +244,7 @@ static int look_for_hits(ics_unit *unit, icestream_error *error)
                       unit->name, unit->output);
         return ics_error_add(error, kind, "%s", unit->work->unlike);
     }
-    return ics_unit_look_for_merged(unit, error);
+    return look_for_merged(unit, error);
 }
 
 static int check(ics_unit *unit, icestream_error *error)

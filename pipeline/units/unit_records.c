@@ -201,6 +201,34 @@ void ics_unit_save_hits(void *user, ics_photon_interval photons, const icestream
     }
 }
 
+/* ---- origin and removal ---------------------------------------------------------------------- */
+
+int ics_unit_checkpoint_origin(const ics_unit *unit, json_t **out, icestream_error *error)
+{
+    ICS_TRY(ics_unit_origin(unit, out, error));
+    if (unit->common->content != NULL) {
+        ics_new_member(*out, "content", json_string(unit->common->content));
+    }
+    return ICESTREAM_OK;
+}
+
+void ics_unit_remove_checkpoint(ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (unit->checkpoint != NULL &&
+        ics_checkpoint_remove(unit->checkpoint, &error) != ICESTREAM_OK) {
+        ics_unit_leave_notice(unit, "%s", error.text);
+    }
+}
+
+void ics_unit_remove_records(ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (ics_checkpoint_remove_records(unit->checkpoint, &error) != ICESTREAM_OK) {
+        ics_unit_leave_notice(unit, "%s", error.text);
+    }
+}
+
 /* ---- beginning and ending -------------------------------------------------------------------- */
 
 /* Adds what `icestream status` says of a checkpoint: which step file it is of, and where it was

@@ -35,7 +35,7 @@
     X(RETRY_LATER, "a job failed for a reason that may pass, and will be tried again")             \
     X(GIVEN_UP, "a job failed for good, or the run stops or keeps the claim")                      \
     X(OUTPUT_EXISTS, "the hits are written, now or by an earlier run or another worker")           \
-    X(SETTLED, "the result is known, and the claim can be ended")                                  \
+    X(DECIDED, "the result is known, and the claim can be ended")                                  \
     X(CLAIM_ENDED, "the claim of a unit with a result has ended, or there is none")                \
     X(RUN_ENDS, "the run ends, and the unit is not finished")
 

@@ -19,31 +19,26 @@
 /* The number of photons of generated steps may be an estimate. It is below this. */
 #define PHOTONS_MOST (UINT64_C(1) << 62)
 
-int ics_unit_make_collector(ics_unit_common *common, const char *directory, ics_collector **out,
-                            icestream_error *error)
-{
-    const icestream_config *config = common->config;
-    ICS_TRY(ics_collector_create(&common->budget, directory, out, error));
-    const int status = ics_collector_make_histograms(*out, config->sink.histograms,
-                                                     config->sink.histogram_count, error);
-    if (status != ICESTREAM_OK) {
-        ics_collector_destroy(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
 {
-    if (unit->work->collector != NULL) {
+    ics_unit_common *common = unit->common;
+    const icestream_config *config = common->config;
+    ics_collector **collector = &unit->work->collector;
+    if (*collector != NULL) {
         return ICESTREAM_OK;
     }
-    ics_unit_common *common = unit->common;
-    const char *directory = !common->sink->files ? NULL : common->config->sink.directory;
-    ICS_TRY(ics_unit_make_collector(common, directory, &unit->work->collector, error));
+    ICS_TRY(ics_collector_create(
+        &common->budget, common->sink->files ? config->sink.directory : NULL, collector, error));
+    const int status = ics_collector_make_histograms(*collector, config->sink.histograms,
+                                                     config->sink.histogram_count, error);
+    if (status != ICESTREAM_OK) {
+        ics_collector_destroy(*collector);
+        *collector = NULL;
+        return status;
+    }
     if (common->sink->files && common->origin.bins.width == 0) {
-        ics_collector_allow_early_rows(unit->work->collector);
-        ics_collector_set_listener(unit->work->collector, ics_unit_save_hits, unit);
+        ics_collector_allow_early_rows(*collector);
+        ics_collector_set_listener(*collector, ics_unit_save_hits, unit);
     }
     return ICESTREAM_OK;
 }
@@ -197,8 +192,9 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
     return read_checkpoint(unit, origin, error);
 }
 
-void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cursor)
+void ics_unit_pass_over(void *user, ics_step_cursor *cursor)
 {
+    const ics_unit_work *work = ((const ics_unit *)user)->work;
     ics_photon_interval finished;
     cursor->barrier = 0;
     while (ics_photon_intervals_find(&work->taken_over.photons, cursor->position, &finished)) {

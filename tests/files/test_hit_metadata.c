@@ -79,17 +79,22 @@ START_TEST(settings_are_the_origin_without_the_input)
 }
 END_TEST
 
+static bool matches(const char *path, const json_t *expected, bool thorough)
+{
+    ics_hit_verdict verdict;
+    icestream_error why, error;
+    ck_assert_int_eq(ics_hit_check_judge(path, expected, thorough, &verdict, &why, &error), 0);
+    return verdict == ICS_HITS_MATCH;
+}
+
 START_TEST(matching_files_are_recognised)
 {
     scratch place = scratch_create();
     char path[SCRATCH_PATH];
-    icestream_error error;
-    bool matches;
     write_three(scratch_path(&place, "a.hits.npy", path));
     json_t *same = make_metadata(&origin, NULL);
     for (int thorough = 0; thorough < 2; ++thorough) {
-        ck_assert_int_eq(ics_hit_file_matches(path, same, thorough, &matches, &error), 0);
-        ck_assert(matches);
+        ck_assert(matches(path, same, thorough));
     }
     ics_metadata_origin others[6] = {origin, origin, origin, origin, origin, origin};
     others[0].seed = 1;
@@ -100,8 +105,7 @@ START_TEST(matching_files_are_recognised)
     others[5].input = NULL;
     for (int i = 0; i < 6; ++i) {
         json_t *other = make_metadata(&others[i], NULL);
-        ck_assert_int_eq(ics_hit_file_matches(path, other, true, &matches, &error), 0);
-        ck_assert_msg(!matches, "case %d", i);
+        ck_assert_msg(!matches(path, other, true), "case %d", i);
         json_decref(other);
     }
     /* Only the thorough check finds a flipped bit in the rows. */
@@ -109,16 +113,11 @@ START_TEST(matching_files_are_recognised)
     unsigned char *bytes = scratch_read(path, &size);
     bytes[HEADER + 62] ^= 1;
     scratch_write(path, bytes, size);
-    ck_assert_int_eq(ics_hit_file_matches(path, same, false, &matches, &error), 0);
-    ck_assert(matches);
-    ck_assert_int_eq(ics_hit_file_matches(path, same, true, &matches, &error), 0);
-    ck_assert(!matches);
+    ck_assert(matches(path, same, false));
+    ck_assert(!matches(path, same, true));
     scratch_write(path, bytes, size - 1);
-    ck_assert_int_eq(ics_hit_file_matches(path, same, false, &matches, &error), 0);
-    ck_assert(!matches);
-    ck_assert_int_eq(
-        ics_hit_file_matches(scratch_path(&place, "none", path), same, false, &matches, &error), 0);
-    ck_assert(!matches);
+    ck_assert(!matches(path, same, false));
+    ck_assert(!matches(scratch_path(&place, "none", path), same, false));
     free(bytes);
     json_decref(same);
     scratch_remove(&place);
