@@ -1,10 +1,9 @@
-#include "pipeline/run/clients.h"
-
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/own_outputs.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>

@@ -1,10 +1,9 @@
-#include "pipeline/run/command.h"
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "base/url.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"

@@ -1,8 +1,7 @@
-#include "pipeline/run/ending.h"
-
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"

@@ -1,7 +1,7 @@
 #include "pipeline/run/exit_status.h"
 
 #include "base/error.h"
-#include "pipeline/run/intake.h"
+#include "pipeline/run/parts.h"
 
 #include <signal.h>
 

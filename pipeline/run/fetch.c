@@ -1,9 +1,8 @@
-#include "pipeline/run/fetch.h"
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>

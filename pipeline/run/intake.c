@@ -1,5 +1,3 @@
-#include "pipeline/run/intake.h"
-
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
@@ -7,12 +5,11 @@
 #include "pipeline/files/output.h"
 #include "pipeline/queue/queue_claims.h"
 #include "pipeline/run/claim_ahead.h"
-#include "pipeline/run/clients.h"
 #include "pipeline/run/disk_full.h"
-#include "pipeline/run/ending.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/own_outputs.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"
@@ -409,6 +406,5 @@ const ics_run_part ics_run_intake_part = {
 void ics_run_intake_destroy(ics_run_state *run)
 {
     free(run->intake.spool);
-    ics_output_names_free(&run->own_outputs);
     ics_claims_destroy(&run->claims);
 }

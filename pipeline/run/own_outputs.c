@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/new.h"
-#include "pipeline/telemetry/record_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +15,6 @@ char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, con
     }
     return configured != NULL ? ics_new_copy(configured)
                               : ics_new_text("%.*s/%s", (int)length, folder, name);
-}
-
-bool ics_run_has_records(const icestream_config *config)
-{
-    return config->sink.records && strcmp(config->sink.directory, "-") != 0;
 }
 
 /* Checks one name. `option` gave it; NULL: the key did. */
@@ -46,68 +40,57 @@ static int check_record(const ics_run_state *run, ics_record record, const char 
     return ICESTREAM_E_USAGE;
 }
 
-/* The paths of what a run writes about itself, for the caller to free. NULL: it does not write
- * this. */
-static void name_records(const ics_run_state *run, char *paths[ICS_RECORDS])
+static void name_records(ics_run_state *run)
 {
     const icestream_config *config = run->config;
     const icestream_run_options *options = run->options;
-    const bool folder = ics_run_has_records(config);
-    const char *metrics =
-        options->metrics_path != NULL ? options->metrics_path : config->metrics.file;
-    paths[ICS_RECORD_JOURNAL] = folder || config->sink.journal != NULL
-                                    ? ics_run_name_in_sink(run, config->sink.journal, "run.journal")
-                                    : NULL;
-    paths[ICS_RECORD_SUMMARY] =
-        folder || options->summary_path != NULL
-            ? ics_run_name_in_sink(run, options->summary_path, "summary.json")
-            : NULL;
-    paths[ICS_RECORD_METRICS] = ics_new_copy(metrics);
-}
-
-static void free_records(char *paths[ICS_RECORDS])
-{
-    for (size_t i = 0; i < ICS_RECORDS; ++i) {
-        free(paths[i]);
+    const bool folder = config->sink.records && strcmp(config->sink.directory, "-") != 0;
+    if (folder || config->sink.journal != NULL) {
+        run->records[ICS_RECORD_JOURNAL] =
+            ics_run_name_in_sink(run, config->sink.journal, "run.journal");
     }
+    if (folder || options->summary_path != NULL) {
+        run->records[ICS_RECORD_SUMMARY] =
+            ics_run_name_in_sink(run, options->summary_path, "summary.json");
+    }
+    run->records[ICS_RECORD_METRICS] =
+        ics_new_copy(options->metrics_path != NULL ? options->metrics_path : config->metrics.file);
 }
 
-static int check_records(const ics_run_state *run, char *paths[ICS_RECORDS], icestream_error *error)
+int ics_run_own_outputs_check(ics_run_state *run, icestream_error *error)
 {
+    name_records(run);
+    const char *journal = run->records[ICS_RECORD_JOURNAL];
+    const char *summary = run->records[ICS_RECORD_SUMMARY];
+    const char *metrics = run->records[ICS_RECORD_METRICS];
     const char *asked = run->options->metrics_path != NULL ? "--metrics" : NULL;
-    ICS_TRY(ics_record_file_check_names((const char *const *)paths, error));
-    ICS_TRY(check_record(run, ICS_RECORD_JOURNAL, paths[ICS_RECORD_JOURNAL], "sink.journal", NULL,
-                         error));
-    ICS_TRY(
-        check_record(run, ICS_RECORD_SUMMARY, paths[ICS_RECORD_SUMMARY], NULL, "--summary", error));
-    return check_record(run, ICS_RECORD_METRICS, paths[ICS_RECORD_METRICS], "metrics.file", asked,
-                        error);
-}
-
-int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error)
-{
-    char *paths[ICS_RECORDS];
-    name_records(run, paths);
-    if (paths[ICS_RECORD_SUMMARY] != NULL && strcmp(paths[ICS_RECORD_SUMMARY], "-") == 0) {
-        free(paths[ICS_RECORD_SUMMARY]); /* standard output, which is no file */
-        paths[ICS_RECORD_SUMMARY] = NULL;
+    if (summary != NULL && strcmp(summary, "-") == 0) {
+        summary = NULL; /* standard output, which is no file */
     }
-    const int status = check_records(run, paths, error);
-    free_records(paths);
-    return status;
+    const char *const paths[ICS_RECORDS] = {[ICS_RECORD_JOURNAL] = journal,
+                                            [ICS_RECORD_SUMMARY] = summary,
+                                            [ICS_RECORD_METRICS] = metrics};
+    ICS_TRY(ics_record_file_check_names(paths, error));
+    ICS_TRY(check_record(run, ICS_RECORD_JOURNAL, journal, "sink.journal", NULL, error));
+    ICS_TRY(check_record(run, ICS_RECORD_SUMMARY, summary, NULL, "--summary", error));
+    return check_record(run, ICS_RECORD_METRICS, metrics, "metrics.file", asked, error);
 }
 
 int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error)
 {
-    char *paths[ICS_RECORDS];
-    int status = ICESTREAM_OK;
-    name_records(run, paths);
-    for (size_t i = 0; i < ICS_RECORDS && status == ICESTREAM_OK; ++i) {
-        if (paths[i] != NULL) {
-            status =
-                ics_output_names_add(&run->own_outputs, paths[i], run->common.intake_folder, error);
+    for (size_t i = 0; i < ICS_RECORDS; ++i) {
+        if (run->records[i] != NULL) {
+            ICS_TRY(ics_output_names_add(&run->own_outputs, run->records[i],
+                                         run->common.intake_folder, error));
         }
     }
-    free_records(paths);
-    return status;
+    return ICESTREAM_OK;
+}
+
+void ics_run_own_outputs_destroy(ics_run_state *run)
+{
+    ics_output_names_free(&run->own_outputs);
+    for (size_t i = 0; i < ICS_RECORDS; ++i) {
+        free(run->records[i]);
+    }
 }

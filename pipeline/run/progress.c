@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "pipeline/devices/device_metrics.h"
-#include "pipeline/run/command.h"
 #include "pipeline/run/disk_full.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/telemetry/metrics_sample.h"
 

@@ -1,10 +1,8 @@
-#include "pipeline/run/propagate.h"
-
 #include "base/error.h"
-#include "pipeline/run/check.h"
 #include "pipeline/run/disk_full.h"
 #include "pipeline/run/generated_steps.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"

@@ -1,8 +1,7 @@
-#include "pipeline/run/save.h"
-
 #include "base/container.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/telemetry/progress.h"
 

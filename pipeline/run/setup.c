@@ -8,24 +8,16 @@
 #include "pipeline/config/table.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/models/oversize.h"
-#include "pipeline/run/check.h"
-#include "pipeline/run/clients.h"
-#include "pipeline/run/command.h"
 #include "pipeline/run/disk_full.h"
-#include "pipeline/run/ending.h"
-#include "pipeline/run/fetch.h"
 #include "pipeline/run/generated_steps.h"
-#include "pipeline/run/intake.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/own_outputs.h"
-#include "pipeline/run/propagate.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/resume.h"
-#include "pipeline/run/save.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"
-#include "pipeline/run/write.h"
 #include "pipeline/session/world.h"
 
 #include <errno.h>
@@ -116,17 +108,14 @@ static int open_records(ics_run_state *run, icestream_error *error)
         run->quarantine = ics_run_name_in_sink(run, config->sink.quarantine, "quarantine");
         run->common.quarantine = run->quarantine;
     }
-    if (!ics_run_has_records(config) && config->sink.journal == NULL) {
+    const char *path = run->records[ICS_RECORD_JOURNAL];
+    if (path == NULL) {
         return ICESTREAM_OK;
     }
-    char *path = ics_run_name_in_sink(run, config->sink.journal, "run.journal");
     pthread_mutex_init(&run->journal.lock, NULL);
-    int status = ics_journal_create(path, run->worker, false, &run->journal.journal, error);
-    if (status == ICESTREAM_OK) {
-        run->common.journal = &run->journal;
-    }
-    free(path);
-    return status;
+    ICS_TRY(ics_journal_create(path, run->worker, false, &run->journal.journal, error));
+    run->common.journal = &run->journal;
+    return ICESTREAM_OK;
 }
 
 static void create_units(ics_run_state *run)
@@ -344,6 +333,7 @@ void ics_run_teardown(ics_run_state *run)
     ics_run_command_destroy(run);
     ics_run_fetch_destroy(run);
     ics_run_intake_destroy(run);
+    ics_run_own_outputs_destroy(run);
     ics_run_clients_destroy(run);
     close_report(run, &run->summary_file);
     close_report(run, &run->metrics_file);

@@ -51,6 +51,7 @@
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/telemetry/output_names.h"
+#include "pipeline/telemetry/record_file.h"
 #include "pipeline/telemetry/report_file.h"
 #include "pipeline/telemetry/service_notify.h"
 #include "pipeline/transfer/errand.h"
@@ -332,7 +333,11 @@ struct ics_run_state {
     ics_run_clients clients;
     ics_run_units units;
     ics_run_claim_ahead claim_ahead;
-    ics_output_names own_outputs; /* owned by own_outputs.c */
+    ics_output_names own_outputs; /* owned by own_outputs.c, and the next one, too */
+    /* The paths of what the run writes about itself; NULL: it does not write this. The summary may
+     * be "-", standard output. What sink.records leaves out is written where a key or an option
+     * names it. */
+    char *records[ICS_RECORDS];
     ics_run_intake intake;
     ics_run_commands commands;
     ics_run_fetches fetches;

@@ -9,7 +9,6 @@
 #include "pipeline/files/output.h"
 #include "pipeline/run/exit_status.h"
 #include "pipeline/run/log.h"
-#include "pipeline/run/own_outputs.h"
 #include "pipeline/run/warnings.h"
 
 #include <errno.h>
@@ -279,12 +278,6 @@ static void report_name(ics_run_state *run, const ics_report_file *file, const c
     }
 }
 
-/* If hits go to standard output there is no folder for a summary, unless a path is given. */
-static bool has_summary(const ics_run_state *run)
-{
-    return run->options->summary_path != NULL || ics_run_has_records(run->config);
-}
-
 static int open_summary(ics_run_state *run, const char *path, icestream_error *error)
 {
     if (strcmp(path, "-") == 0) {
@@ -305,13 +298,10 @@ static int open_summary(ics_run_state *run, const char *path, icestream_error *e
 
 int ics_run_summary_open(ics_run_state *run, icestream_error *error)
 {
-    const char *metrics =
-        run->options->metrics_path != NULL ? run->options->metrics_path : run->config->metrics.file;
-    if (has_summary(run)) {
-        char *path = ics_run_name_in_sink(run, run->options->summary_path, "summary.json");
-        const int status = open_summary(run, path, error);
-        free(path);
-        ICS_TRY(status);
+    const char *summary = run->records[ICS_RECORD_SUMMARY];
+    const char *metrics = run->records[ICS_RECORD_METRICS];
+    if (summary != NULL) {
+        ICS_TRY(open_summary(run, summary, error));
     }
     if (metrics != NULL) {
         ICS_TRY(ics_report_file_open(metrics, run->worker, &run->metrics_file, error));

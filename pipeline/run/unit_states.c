@@ -4,9 +4,9 @@
 #include "base/error.h"
 #include "base/new.h"
 #include "base/visible_text.h"
-#include "pipeline/run/clients.h"
 #include "pipeline/run/disk_full.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 

@@ -1,10 +1,9 @@
-#include "pipeline/run/write.h"
-
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/disk_full.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"

@@ -19,19 +19,17 @@ static void describe(const ics_client *client, char *text, size_t size)
     ics_listen_address peer = {.size = sizeof peer.socket};
     struct ucred owner;
     socklen_t owner_size = sizeof owner;
-    char host[64] = "";
-    snprintf(text, size, "from %s", client->listener->listening.text);
-    if (getpeername(client->descriptor, &peer.socket.any, &peer.size) != 0) {
+    char from[sizeof client->listener->listening.text];
+    snprintf(from, sizeof from, "%s", client->listener->listening.text);
+    const bool known = getpeername(client->descriptor, &peer.socket.any, &peer.size) == 0;
+    if (known && peer.socket.any.sa_family != AF_UNIX) {
+        ics_listen_address_text(&peer, from, sizeof from);
+    } else if (known &&
+               getsockopt(client->descriptor, SOL_SOCKET, SO_PEERCRED, &owner, &owner_size) == 0) {
+        snprintf(text, size, "process %ld of user %lu", (long)owner.pid, (unsigned long)owner.uid);
         return;
     }
-    if (peer.socket.any.sa_family == AF_INET && uv_ip4_name(&peer.socket.v4, host, 64) == 0) {
-        snprintf(text, size, "from %s:%u", host, ntohs(peer.socket.v4.sin_port));
-    } else if (peer.socket.any.sa_family == AF_INET6 &&
-               uv_ip6_name(&peer.socket.v6, host, 64) == 0) {
-        snprintf(text, size, "from [%s]:%u", host, ntohs(peer.socket.v6.sin6_port));
-    } else if (getsockopt(client->descriptor, SOL_SOCKET, SO_PEERCRED, &owner, &owner_size) == 0) {
-        snprintf(text, size, "process %ld of user %lu", (long)owner.pid, (unsigned long)owner.uid);
-    }
+    snprintf(text, size, "from %s", from);
 }
 
 /* Whether the client has closed its connection, and not only its side. */
