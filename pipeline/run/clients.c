@@ -34,7 +34,7 @@ static void on_message(void *user, const ics_listener_message *message)
     memcpy(sent->name, name, strlen(name));
     sent->next = run->clients.messages;
     run->clients.messages = sent;
-    run->clients.received++;
+    run->intake.look = true;
 }
 
 static void on_report(void *user, ics_listener_event event, uint64_t client, uint64_t message,
@@ -73,13 +73,12 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
         return; /* not a message, or a message that an earlier process received */
     }
     *at = message->next;
-    json_t *line = answer(message, unit);
+    json_auto_t *line = answer(message, unit);
     if (run->clients.listener != NULL) {
         const bool has_hits = unit->result != ICS_RESULT_QUARANTINED;
         ics_listener_finish(run->clients.listener, message->client, line,
                             has_hits ? unit->output : NULL);
     }
-    json_decref(line);
     free(message);
 }
 

@@ -14,6 +14,10 @@
 
 /* ---- the end of a program -------------------------------------------------------------------- */
 
+/* Programs for a hit file run in the order of ics_user_program; this step comes behind the last
+ * one. */
+static const ics_user_program no_more = ICS_PROGRAM_COMMAND + 1;
+
 /* What becomes of the units whose hits are in the hit file. */
 typedef enum delivery { DELIVERED, UNDELIVERED, GIVEN_UP } delivery;
 
@@ -67,11 +71,10 @@ static void give_up(ics_run_state *run, ics_run_program *program, const icestrea
     }
 }
 
-/* The first program of the configuration for hit files from `step` on; ICS_PROGRAM_FETCH: there is
- * none. */
+/* The first program of the configuration for hit files from `step` on; no_more: there is none. */
 static ics_user_program next_step(const ics_run_state *run, ics_user_program step)
 {
-    while (step < ICS_PROGRAM_FETCH && ics_config_program(run->config, step).count == 0 &&
+    while (step < no_more && ics_config_program(run->config, step).count == 0 &&
            !(step == ICS_PROGRAM_SHIP && ics_config_ships(run->config))) {
         step++;
     }
@@ -149,11 +152,11 @@ static void follow(void *user, const icestream_error *why)
     if (succeeded) {
         note_shipped(run, program);
         program->step = next_step(run, program->step + 1);
-        if (program->step < ICS_PROGRAM_FETCH && !run->commands.stopped) {
+        if (program->step < no_more && !run->commands.stopped) {
             return; /* the next turn starts it */
         }
     }
-    if (succeeded && program->step == ICS_PROGRAM_FETCH) {
+    if (succeeded && program->step == no_more) {
         if (run->common.known != NULL) {
             remember(run, program->output);
         }

@@ -114,7 +114,8 @@ static void try_spill(ics_run_state *run)
 /* Whether a unit still collects hits that could be moved to the disk: no writer has all of them. */
 static bool collects(const ics_unit *unit)
 {
-    return unit != NULL && (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ);
+    return unit != NULL && unit->result != ICS_RESULT_QUARANTINED &&
+           (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ);
 }
 
 static void offer(ics_run_state *run)

@@ -133,11 +133,6 @@ static uint32_t count_waiting(const ics_run_state *run)
     return waiting;
 }
 
-static bool has_reason_to_look(const ics_run_state *run)
-{
-    return run->intake.look || run->clients.received > run->intake.received;
-}
-
 /* Whether the time has come for a look that something asked for. */
 static bool is_time_to_look(ics_run_state *run)
 {
@@ -169,12 +164,11 @@ static void offer(ics_run_state *run)
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
     bool any_ended = run->endings.ended > intake->ended;
-    intake->look = has_reason_to_look(run) || (any_ended && run->units.open + waiting == 0);
+    intake->look = intake->look || (any_ended && run->units.open + waiting == 0);
     if (!is_time_to_look(run) || claimable == 0) {
         return;
     }
     intake->look = false;
-    intake->received = run->clients.received;
     intake->ended = run->endings.ended;
     intake->wanted = claimable < ICS_RUN_CLAIMS ? claimable : ICS_RUN_CLAIMS;
     ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
@@ -182,12 +176,7 @@ static void offer(ics_run_state *run)
 
 static bool may_have_files(const ics_run_state *run)
 {
-    return has_reason_to_look(run) || run->intake.retry.what != ICS_RETRY_NOTHING;
-}
-
-static bool expects_files(const ics_run_state *run)
-{
-    return run->intake.watching || may_have_files(run);
+    return run->intake.look || run->intake.retry.what != ICS_RETRY_NOTHING;
 }
 
 bool ics_run_intake_left_files(const ics_run_state *run)
@@ -203,7 +192,7 @@ bool ics_run_intake_left_files(const ics_run_state *run)
 static bool waits(const ics_run_state *run)
 {
     return !ics_run_is_stopping(run) && run->claims.self != NULL && !run->intake.closed &&
-           expects_files(run);
+           (run->intake.watching || may_have_files(run));
 }
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */

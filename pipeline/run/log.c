@@ -1,5 +1,6 @@
 #include "pipeline/run/log.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
@@ -141,11 +142,10 @@ void ics_run_log_device(ics_run_state *run)
 
 void ics_run_log_notice(ics_run_state *run, ics_unit *unit)
 {
-    char *notice = ics_unit_next_notice(unit);
+    ICS_FREES char *notice = ics_unit_next_notice(unit);
     if (notice != NULL) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", notice);
     }
-    free(notice);
 }
 
 static void reopen(ics_job *job, void *thread_state)

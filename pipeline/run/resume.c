@@ -1,5 +1,6 @@
 #include "pipeline/run/resume.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/checkpoint/checkpoint.h"
@@ -111,10 +112,8 @@ static int judge_messages(const ics_run_state *run, const ics_input *input, cons
 {
     bool there = true;
     for (uint64_t i = 0; there; ++i) {
-        char *path = ics_new_made(ics_hit_path_of_message(run->config, input->path, i));
-        const int status = ics_hit_check_collect(path, settings, count, &there, found, error);
-        free(path);
-        ICS_TRY(status);
+        ICS_FREES char *path = ics_new_made(ics_hit_path_of_message(run->config, input->path, i));
+        ICS_TRY(ics_hit_check_collect(path, settings, count, &there, found, error));
     }
     return ICESTREAM_OK;
 }
@@ -187,10 +186,9 @@ static int judge_checkpoint(ics_run_state *run, const ics_input *input, icestrea
     if (run->common.content != NULL) {
         ics_new_member(origin, "content", json_string(run->common.content));
     }
-    char *path = ics_new_text("%s.checkpoint", input->output);
+    ICS_FREES char *path = ics_new_text("%s.checkpoint", input->output);
     const int status = ics_checkpoint_open(path, origin, &checkpoint, &why);
     ics_checkpoint_close(checkpoint);
-    free(path);
     if (status == ICESTREAM_E_CONFIG) {
         if (found->status == ICESTREAM_OK) {
             ics_error_add(found, ICESTREAM_E_OUTPUT,

@@ -147,7 +147,6 @@ typedef struct ics_run_message ics_run_message;
 typedef struct ics_run_clients {
     ics_listener *listener;    /* NULL: source.listen is not used, or it is closed */
     ics_run_message *messages; /* list of those that are not answered yet */
-    uint64_t received;         /* messages of the whole run */
     char *folder;              /* for the messages; NULL: source.listen is not used */
     char *lock_path;           /* the file that locks the folder */
     int lock;                  /* its descriptor; -1: none */
@@ -187,9 +186,8 @@ typedef struct ics_run_intake {
     char *spool; /* folder of the claims; NULL: nothing is claimed */
     ics_watch *watch;
     bool watching;      /* more files may come at any time */
-    bool look;          /* there may be files that are not claimed */
+    bool look;          /* there may be files that are not claimed; clients.c sets it, too */
     bool closed;        /* the run is at its end and gives claims back: nothing more is claimed */
-    uint64_t received;  /* messages of clients up to the last look */
     uint64_t ended;     /* claims that had ended at the last look */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
     ics_retry retry;    /* of a look that failed */

@@ -1,5 +1,6 @@
 #include "pipeline/run/summary.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/error.h"
@@ -253,14 +254,12 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
     struct stat about;
     const bool is_stdout = strcmp(path, "-") == 0;
     const bool replace = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
-    char *json = ics_new_made(ics_json_dump(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(9)));
-    char *text = ics_new_text("%s\n", json);
-    const int status = is_stdout ? write_to_stdout(text, error)
-                       : replace ? write_to_file(path, writer, text, error)
-                                 : write_to_device(path, text, error);
-    free(json);
-    free(text);
-    return status;
+    ICS_FREES char *json =
+        ics_new_made(ics_json_dump(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(9)));
+    ICS_FREES char *text = ics_new_text("%s\n", json);
+    return is_stdout ? write_to_stdout(text, error)
+           : replace ? write_to_file(path, writer, text, error)
+                     : write_to_device(path, text, error);
 }
 
 /* Logs that a file of this run has another name than the configured one, or may lose it. */

@@ -112,8 +112,7 @@ void ics_run_unit_open(ics_run_state *run, ics_unit *unit)
     run->units.open++;
 }
 
-/* ---- what states mean -------------------------------------------------------------------------
- */
+/* ---- what states mean ------------------------------------------------------------------------ */
 
 static void log_result(ics_run_state *run, const ics_unit *unit)
 {

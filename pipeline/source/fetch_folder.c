@@ -1,5 +1,6 @@
 #include "pipeline/source/fetch_folder.h"
 
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/new.h"
@@ -85,13 +86,12 @@ static void clean(const char *parent)
             strlen(name) != sizeof beginning - 1 + WRITER) {
             continue;
         }
-        char *path = ics_new_text("%s/%s", parent, name);
+        ICS_FREES char *path = ics_new_text("%s/%s", parent, name);
         const int lock = lock_folder(path, false);
         if (lock >= 0) {
             close(lock); /* a file server keeps the names of open files */
             remove_folder(path);
         }
-        free(path);
     }
     if (entries != NULL) {
         closedir(entries);
@@ -127,9 +127,8 @@ int ics_fetch_folder_open(const char *parent, const char *writer, ics_fetch_fold
         clean(parent);
     }
     /* The name until the folder is locked, which clean() does not know. */
-    char *fresh = ics_new_text("%s/.fetching-%s", parent, writer);
+    ICS_FREES char *fresh = ics_new_text("%s/.fetching-%s", parent, writer);
     const int cause = made == 0 ? make_folder(fresh, out) : made;
-    free(fresh);
     if (cause == 0) {
         return ICESTREAM_OK;
     }

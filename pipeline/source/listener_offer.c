@@ -51,11 +51,10 @@ static void run_digest(uv_work_t *request)
 /* The last line of a message whose hits cannot be sent. */
 static void refuse(ics_client *client, const ics_client_hits *hits)
 {
-    json_t *line =
+    json_auto_t *line =
         json_pack("{s:O?, s:s, s:s, s:b}", "message", json_object_get(hits->answer, "message"),
                   "state", "refused", "reason", hits->error.text, "again", 1);
     ics_listener_client_report(client, line);
-    json_decref(line);
 }
 
 static void end_digest(uv_work_t *request, int status)

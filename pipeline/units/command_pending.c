@@ -1,12 +1,12 @@
 #include "pipeline/units/command_pending.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/files/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,34 +24,26 @@ static int failed(const char *name, const char *what, icestream_error *error)
 /* The folder is synced first, because after a power cut the hit file must not exist without it. */
 int ics_command_pending_set(const char *path, icestream_error *error)
 {
-    char *name = name_of(path);
+    ICS_FREES char *name = name_of(path);
     const int descriptor = TEMP_FAILURE_RETRY(
         open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666));
-    const int status = descriptor >= 0
-                           ? ics_output_sync_folder(name, error)
-                           : failed(name, "cannot note that sink.command is to run", error);
-    if (descriptor >= 0) {
-        close(descriptor);
+    if (descriptor < 0) {
+        return failed(name, "cannot note that sink.command is to run", error);
     }
-    free(name);
-    return status;
+    close(descriptor);
+    return ics_output_sync_folder(name, error);
 }
 
 bool ics_command_pending_has(const char *path)
 {
-    char *name = path != NULL ? name_of(path) : NULL;
-    const bool there = name != NULL && access(name, F_OK) == 0;
-    free(name);
-    return there;
+    ICS_FREES char *name = path != NULL ? name_of(path) : NULL;
+    return name != NULL && access(name, F_OK) == 0;
 }
 
 int ics_command_pending_remove(const char *path, icestream_error *error)
 {
-    char *name = name_of(path);
-    const int status =
-        unlink(name) == 0 || errno == ENOENT
-            ? ICESTREAM_OK
-            : failed(name, "cannot be removed after sink.command has succeeded", error);
-    free(name);
-    return status;
+    ICS_FREES char *name = name_of(path);
+    return unlink(name) == 0 || errno == ENOENT
+               ? ICESTREAM_OK
+               : failed(name, "cannot be removed after sink.command has succeeded", error);
 }

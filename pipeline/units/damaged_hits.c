@@ -1,5 +1,6 @@
 #include "pipeline/units/damaged_hits.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "base/visible_text.h"
@@ -12,13 +13,11 @@
 int ics_unit_quarantine(const ics_unit *unit, const char *path, const char *why, bool *moved,
                         ics_path *where, icestream_error *error)
 {
-    char *near = ics_new_text("%s/quarantine", unit->common->config->sink.directory);
+    ICS_FREES char *near = ics_new_text("%s/quarantine", unit->common->config->sink.directory);
     const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
     const char *slash = strrchr(path, '/');
-    const int status = ics_quarantine_move(&quarantine, path, slash != NULL ? slash + 1 : path, why,
-                                           moved, where, error);
-    free(near);
-    return status;
+    return ics_quarantine_move(&quarantine, path, slash != NULL ? slash + 1 : path, why, moved,
+                               where, error);
 }
 
 /* Moves a hit file. The journal names the new path, so that a damaged file can be found when the

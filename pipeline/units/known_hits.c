@@ -1,5 +1,6 @@
 #include "pipeline/units/known_hits.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/new.h"
@@ -124,9 +125,8 @@ static int look_at(ics_known_hits *known, const char *name, icestream_error *err
 {
     ics_hit_reader *reader = NULL;
     icestream_error reason = {.status = ICESTREAM_OK};
-    char *path = path_of(known, name);
+    ICS_FREES char *path = path_of(known, name);
     int status = ics_hit_reader_open(path, false, &reader, &reason);
-    free(path);
     bool counts = false;
     if (status == ICESTREAM_OK) {
         const json_t *metadata = ics_hit_reader_metadata(reader);
@@ -190,7 +190,7 @@ int ics_known_hits_look(ics_known_hits *known, bool *any, icestream_error *error
 static int read_through(const ics_known_hits *known, const char *path, icestream_error *error)
 {
     ics_hit_reader *reader = NULL;
-    icestream_hit *hits = ICS_NEW_ARRAY(icestream_hit, PIECE);
+    ICS_FREES icestream_hit *hits = ICS_NEW_ARRAY(icestream_hit, PIECE);
     int status = ics_hit_reader_open(path, false, &reader, error);
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
         status = atomic_load(known->stop) ? ics_error_set(error, ICESTREAM_E_INTERRUPTED,
@@ -198,7 +198,6 @@ static int read_through(const ics_known_hits *known, const char *path, icestream
                                           : ics_hit_reader_read(reader, hits, PIECE, &got, error);
     }
     ics_hit_reader_destroy(reader);
-    free(hits);
     return status;
 }
 
@@ -211,12 +210,10 @@ static int check_merged(ics_known_hits *known, const char *name, bool *sound,
         return ICESTREAM_OK;
     }
     icestream_error reason = {.status = ICESTREAM_OK};
-    char *path = path_of(known, name);
+    ICS_FREES char *path = path_of(known, name);
     *sound = read_through(known, path, &reason) == ICESTREAM_OK;
     /* The worker that made the merged file may have been killed before the name was synced. */
-    const int status = *sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error);
-    free(path);
-    ICS_TRY(status);
+    ICS_TRY(*sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error));
     if (!*sound) {
         remember_damaged(known, name, &reason);
     }
@@ -275,10 +272,8 @@ static int each(ics_known_hits *known, ics_merged_receiver receive, void *user,
     json_object_foreach(known->looked, name, value)
     {
         if (json_is_true(value)) {
-            char *path = path_of(known, name);
-            const int status = receive(user, path, error);
-            free(path);
-            ICS_TRY(status);
+            ICS_FREES char *path = path_of(known, name);
+            ICS_TRY(receive(user, path, error));
         }
     }
     return ICESTREAM_OK;

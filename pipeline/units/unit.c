@@ -125,8 +125,7 @@ void ics_unit_use_found_output(ics_unit *unit)
     }
 }
 
-/* ---- hits that exist already ------------------------------------------------------------------
- */
+/* ---- hits that exist already ----------------------------------------------------------------- */
 
 /* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
  * Hits of another step file under this name are most likely somebody's results. */

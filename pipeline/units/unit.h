@@ -275,8 +275,7 @@ void ics_unit_save_rest(ics_job *job, void *thread_state);
  * A unit without a claim only gets its line. The errors of ics_claims_done. */
 int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 
-/* ---- a reader's thread, for sources -----------------------------------------------------------
- */
+/* ---- a reader's thread, for sources ---------------------------------------------------------- */
 
 /* With an open reader: compares the record of light of the step file or message with that of the
  * run. Fills no_record and light_mismatch. ICESTREAM_E_INPUT: it differs and is not accepted.
@@ -331,8 +330,7 @@ void ics_unit_remove_records(ics_unit *unit);
 /* Closes the checkpoint, which stays, and frees what was taken over. */
 void ics_unit_close_saving(ics_unit_work *work);
 
-/* ---- a thread that has a job of the unit ------------------------------------------------------
- */
+/* ---- a thread that has a job of the unit ----------------------------------------------------- */
 
 /* Leaves a line for the log about something that no result depends on. */
 void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)

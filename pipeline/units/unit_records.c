@@ -6,6 +6,7 @@
  * the record has the hits. If the collector writes rows early, the batch waits until its hits are
  * rows, and the record has the numbers of these rows. Some batches still wait when a checkpoint is
  * due, or when their hits leave the memory: their records have the hits. */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
@@ -146,11 +147,10 @@ static ics_unit_unsaved *find_unsaved(ics_unit_saving *saving, ics_photon_interv
 static void name_rows(const ics_unit *unit)
 {
     ics_unit_saving *saving = &unit->work->saving;
-    char *path = ics_checkpoint_rows_path(unit->checkpoint);
-    if (path != NULL && !saving->refuses_rows) {
+    ICS_FREES char *path = ics_new_made(ics_checkpoint_rows_path(unit->checkpoint));
+    if (!saving->refuses_rows) {
         ics_collector_name_rows(unit->work->collector, path, &saving->uses_rows);
     }
-    free(path);
 }
 
 /* Adds a batch to those that wait, which are contiguous rows if `row` is one. */

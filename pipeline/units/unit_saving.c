@@ -3,6 +3,7 @@
  *
  * No checkpoint is needed for a result. If one cannot be read or written, the unit leaves a notice
  * for the log and is computed without it. */
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/new.h"
@@ -112,13 +113,11 @@ static void forget(ics_unit *unit)
 /* Moves the rows of a checkpoint that was moved. If this fails, its records have lost them. */
 static void move_rows(const char *from, const char *to)
 {
-    char *rows = ics_new_made(ics_checkpoint_rows_path(from));
-    char *moved = ics_new_made(ics_checkpoint_rows_path(to));
+    ICS_FREES char *rows = ics_new_made(ics_checkpoint_rows_path(from));
+    ICS_FREES char *moved = ics_new_made(ics_checkpoint_rows_path(to));
     if (ics_early_rows_is_file(rows)) {
         (void)rename(rows, moved);
     }
-    free(rows);
-    free(moved);
 }
 
 /* The checkpoint is work of a run with other settings, so this run does not replace it. Of a
