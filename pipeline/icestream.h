@@ -223,7 +223,8 @@ typedef struct icestream_run_options {
  * ICESTREAM_E_TERMINATED: SIGINT or SIGTERM stopped the run after it had drained; other results
  * describe the error that ended the run. File operations whose error may pass (EIO, ESTALE, ...)
  * are repeated; on a full disk the run waits until there is room. SIGUSR1 makes the run report its
- * progress, SIGHUP makes it open the journal again. */
+ * progress, SIGHUP makes it open the journal again. Without memory for something small the process
+ * ends with the exit status of ICESTREAM_E_MEMORY; no file is damaged by that. */
 ICESTREAM_PUBLIC int icestream_run(const icestream_config *config,
                                    const icestream_run_options *options, icestream_error *error);
 

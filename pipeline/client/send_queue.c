@@ -104,7 +104,6 @@ static int check_frame(const char *path, int descriptor, ics_message_frame *fram
 static int check_file(const char *path, int descriptor, uint64_t *size, icestream_error *error)
 {
     struct stat about;
-    ics_message_frame *frame = NULL;
     if (descriptor < 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT, "cannot be opened: %s", strerror(errno));
     }
@@ -112,7 +111,7 @@ static int check_file(const char *path, int descriptor, uint64_t *size, icestrea
         return ics_error_set(error, ICESTREAM_E_INPUT, "expected a regular file");
     }
     *size = (uint64_t)about.st_size;
-    ICS_TRY(ics_message_frame_create(path, NO_LIMIT, &frame, error));
+    ics_message_frame *frame = ics_message_frame_create(path, NO_LIMIT);
     int status = check_frame(path, descriptor, frame, error);
     if (status == ICESTREAM_OK && *size == 0) {
         status = ics_error_set(error, ICESTREAM_E_INPUT, "found an empty file, expected steps");
@@ -218,7 +217,7 @@ static int copy_part(ics_send_state *state, icestream_error *error)
 int ics_send_queue_read(ics_send_state *state, icestream_error *error)
 {
     if (state->stream == NULL) {
-        ICS_TRY(ics_message_frame_create("standard input", NO_LIMIT, &state->stream, error));
+        state->stream = ics_message_frame_create("standard input", NO_LIMIT);
     }
     if (state->block_at == state->block_size) {
         const ssize_t count = read(STDIN_FILENO, state->block, sizeof state->block);

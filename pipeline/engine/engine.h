@@ -22,7 +22,7 @@
  *   steps        computes an array of steps and waits for it
  *   memory_sink  keeps the hits in memory, in the order of hit files
  *   step_feed    from rows of steps to batches
- *   step_watch   notices steps that make no light, and event_spans the events of the steps
+ *   step_watch   notices steps that make no light, and the events of the steps
  */
 #ifndef ICS_ENGINE_ENGINE_H
 #define ICS_ENGINE_ENGINE_H

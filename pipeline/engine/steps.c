@@ -113,10 +113,10 @@ int ics_engine_run_steps(ics_engine *engine, ics_step_cursor steps, const ics_en
     if (status == ICESTREAM_OK) {
         status = ics_memory_sink_take(&c->hits, &out->hits, &out->count, &c->error);
     }
-    out->account = c->account;
     if (status != ICESTREAM_OK) {
         ics_error_copy(error, &c->error);
     }
+    out->account = c->account;
     ics_memory_sink_clear(&c->hits);
     free(c);
     return status;

@@ -1,15 +1,12 @@
-#include "pipeline/run/check.h"
-
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/disk_full.h"
-#include "pipeline/run/fetch.h"
 #include "pipeline/run/generated_steps.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
-#include "pipeline/run/save.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"
@@ -32,8 +29,7 @@ static ics_run_retry_answer wait_for_producer(ics_run_state *run, ics_unit *unit
 static bool can_skip(const ics_unit *unit)
 {
     const ics_source *source = unit->input->source;
-    return ics_unit_rules_is_reading(unit->state) && source->can_skip != NULL &&
-           source->can_skip(unit);
+    return source->can_skip != NULL && source->can_skip(unit);
 }
 
 /* If a batch has found bad input before, only an error that ends the run matters. */
@@ -46,11 +42,11 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
     }
     if (reading && unit->work->blocked && run->config->source.queue != NULL &&
         error->cause == ICS_TRANSFER_MISSING) {
-        ics_run_unit_refuse(run, unit, ICS_ON_BAD_INPUT, error->text);
+        ics_run_unit_refuse(run, unit, false, error->text);
         return;
     }
     if (reading && unit->work->blocked) {
-        ics_run_unit_blocked(run, unit, ICS_RETRY_CHECK, error);
+        ics_run_unit_trouble(run, unit, ICS_RETRY_CHECK, true, error);
         return;
     }
     if (reading && unit->work->young && unit->retry.tries == 0) {
@@ -61,10 +57,9 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
     if (answer == ICS_RUN_RETRY_LATER) {
         ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
     } else if (answer == ICS_RUN_RETRY_REFUSED && error->status == ICESTREAM_E_INPUT) {
-        ics_run_unit_refuse(run, unit, can_skip(unit) ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
-                            error->text);
+        ics_run_unit_refuse(run, unit, can_skip(unit), error->text);
     } else {
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_give_up(run, unit);
         if (answer == ICS_RUN_RETRY_REFUSED) {
             ics_run_fail(run, error);
         }
@@ -115,16 +110,16 @@ static void check_done(ics_job *job)
     if (work->read_error.status != ICESTREAM_OK) {
         ics_run_read_failed(run, unit, &work->read_error);
     } else if (work->lost) {
-        ics_run_unit_event(run, unit, ICS_ON_CLAIM_LOST);
+        ics_run_unit_decide(run, unit, ICS_ON_DECIDED, ICS_RESULT_LOST);
     } else if (work->matches) {
         ics_run_log_notice(run, unit);
-        ics_run_unit_succeeded(run, unit);
+        ics_run_retry_succeeded(run, &unit->retry);
         ics_unit_use_found_output(unit);
-        ics_run_unit_event(run, unit, ICS_ON_HITS_EXIST);
+        ics_run_unit_decide(run, unit, ICS_ON_OUTPUT_EXISTS, ICS_RESULT_SKIPPED);
     } else if (!work->found) {
-        ics_run_unit_event(run, unit, ICS_ON_ABSENT);
+        ics_run_unit_decide(run, unit, ICS_ON_DECIDED, ICS_RESULT_ABSENT);
     } else {
-        ics_run_unit_succeeded(run, unit);
+        ics_run_retry_succeeded(run, &unit->retry);
         ics_run_note_light(run, unit);
         note_again(run, unit);
         ics_run_save_continue(run, unit);
@@ -141,7 +136,7 @@ static void send_check(ics_run_state *run, ics_unit *unit)
 {
     if (!ics_run_send_job(run, run->jobs.readers, &unit->reader_job, &unit->jobs_out,
                           ics_unit_check, check_done)) {
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_give_up(run, unit);
     }
 }
 
@@ -156,7 +151,7 @@ static void check_fetched(ics_run_state *run, ics_unit *unit)
 
 static void check_unit(ics_run_state *run, ics_unit *unit)
 {
-    ics_run_unit_event(run, unit, ICS_ON_CHECK_BEGUN);
+    ics_run_unit_event(run, unit, ICS_ON_BEGUN);
     if (!ics_run_fetch_begin(run, unit, check_fetched)) {
         send_check(run, unit);
     }
@@ -167,35 +162,28 @@ static void check_unit(ics_run_state *run, ics_unit *unit)
 static bool has_room(const ics_run_state *run)
 {
     const ics_run_units *units = &run->units;
-    return !ics_run_disk_full_is_paused(run) && units->reading < run->shape.units_ahead &&
+    return !run->disk_full.paused && units->reading < run->shape.units_ahead &&
            units->open < units->open_limit;
 }
 
 static void check_again(ics_run_state *run, ics_unit *unit)
 {
-    icestream_error error = {.status = ICESTREAM_OK};
     ics_run_retry_begin(run, &unit->retry);
-    if (ics_run_unit_open(run, unit, &error) == ICESTREAM_OK) {
-        unit->work->again = true;
-        check_unit(run, unit);
-    } else {
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
-        ics_run_fail(run, &error);
-    }
+    ics_run_unit_open(run, unit);
+    unit->work->again = true;
+    check_unit(run, unit);
 }
 
 static void open_unit(ics_run_state *run, ics_unit *unit)
 {
-    icestream_error error = {.status = ICESTREAM_OK};
-    if (unit->work == NULL && ics_run_unit_open(run, unit, &error) != ICESTREAM_OK) {
-        ics_run_fail(run, &error);
-        return;
+    if (unit->work == NULL) {
+        ics_run_unit_open(run, unit);
     }
     run->units.to_open = unit->next;
     unit->arrived = unit->arrived > 0.0 ? unit->arrived : ics_clock_unix();
     unit->writer = run->units.opened++ % run->shape.writers;
     if (unit->claim.refusal != NULL) {
-        ics_run_unit_refuse(run, unit, ICS_ON_BAD_INPUT, unit->claim.refusal);
+        ics_run_unit_refuse(run, unit, false, unit->claim.refusal);
     } else {
         check_unit(run, unit);
     }
@@ -209,7 +197,7 @@ static void offer_check(ics_run_state *run)
         return;
     }
     for (ics_unit *unit = run->units.oldest; unit != run->units.to_open; unit = unit->next) {
-        if (unit->state == ICS_UNIT_WAITING_AGAIN && !ics_unit_has_jobs(unit) &&
+        if (unit->state == ICS_UNIT_WAITING && !ics_unit_has_jobs(unit) &&
             (unit->work != NULL || has_room(run)) && ics_run_retry_is_due(run, &unit->retry)) {
             check_again(run, unit);
         }
@@ -220,4 +208,4 @@ static void offer_check(ics_run_state *run)
     }
 }
 
-const ics_run_part ics_run_check_part = {.name = "check", .offer = offer_check};
+const ics_run_part ics_run_check_part = {.offer = offer_check};

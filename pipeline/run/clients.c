@@ -1,9 +1,9 @@
-#include "pipeline/run/clients.h"
-
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/own_outputs.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
@@ -28,17 +28,13 @@ static void on_message(void *user, const ics_listener_message *message)
     ics_run_state *run = user;
     const char *slash = strrchr(message->path, '/');
     const char *name = slash != NULL ? slash + 1 : message->path;
-    ics_run_message *sent = malloc(sizeof *sent + strlen(name) + 1);
-    if (sent == NULL) { /* the hits are still written; only the answer is missing */
-        ics_listener_release(run->clients.listener, message->client);
-    } else {
-        sent->client = message->client;
-        sent->number = message->number;
-        memcpy(sent->name, name, strlen(name) + 1);
-        sent->next = run->clients.messages;
-        run->clients.messages = sent;
-    }
-    run->clients.received++;
+    ics_run_message *sent = ics_new_zeros(1, sizeof *sent + strlen(name) + 1);
+    sent->client = message->client;
+    sent->number = message->number;
+    memcpy(sent->name, name, strlen(name));
+    sent->next = run->clients.messages;
+    run->clients.messages = sent;
+    run->intake.look = true;
 }
 
 static void on_report(void *user, ics_listener_event event, uint64_t client, uint64_t message,
@@ -46,12 +42,13 @@ static void on_report(void *user, ics_listener_event event, uint64_t client, uin
 {
     (void)message;
     ics_run_state *run = user;
-    bool warns = event == ICS_LISTENER_REFUSED || event == ICS_LISTENER_TROUBLE;
+    const ics_event_kind kind = event == ICS_LISTENER_REFUSED || event == ICS_LISTENER_TROUBLE
+                                    ? ICS_EVENT_WARNING
+                                    : ICS_EVENT_MESSAGE;
     if (client > 0) {
-        ics_run_log_text(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "client %llu: %s",
-                         (unsigned long long)client, text);
+        ics_run_log_text(run, kind, "client %llu: %s", (unsigned long long)client, text);
     } else {
-        ics_run_log_text(run, warns ? ICS_EVENT_WARNING : ICS_EVENT_MESSAGE, "clients: %s", text);
+        ics_run_log_text(run, kind, "clients: %s", text);
     }
 }
 
@@ -76,13 +73,12 @@ void ics_run_clients_answer(ics_run_state *run, const ics_unit *unit)
         return; /* not a message, or a message that an earlier process received */
     }
     *at = message->next;
-    json_t *line = answer(message, unit);
+    json_auto_t *line = answer(message, unit);
     if (run->clients.listener != NULL) {
         const bool has_hits = unit->result != ICS_RESULT_QUARANTINED;
         ics_listener_finish(run->clients.listener, message->client, line,
                             has_hits ? unit->output : NULL);
     }
-    json_decref(line);
     free(message);
 }
 
@@ -97,10 +93,7 @@ static int own_folder(ics_run_state *run, const char *folder, icestream_error *e
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot make the folder: %s", folder, strerror(errno));
     }
-    if (asprintf(&run->clients.lock_path, "%s/.lock", folder) < 0) {
-        run->clients.lock_path = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
+    run->clients.lock_path = ics_new_text("%s/.lock", folder);
     run->clients.lock = ics_disk_lock(run->clients.lock_path);
     if (run->clients.lock >= 0) {
         return ICESTREAM_OK;
@@ -134,13 +127,7 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                              "wait; found \"-\"");
     }
     run->clients.folder = ics_run_name_in_sink(run, NULL, "received");
-    if (run->clients.folder == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
-    int status = own_folder(run, run->clients.folder, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(own_folder(run, run->clients.folder, error));
     const icestream_config *config = run->config;
     const ics_listener_options options = {.address = config->source.listen,
                                           .token_file = config->source.token,
@@ -151,7 +138,8 @@ int ics_run_clients_open(ics_run_state *run, icestream_error *error)
                                           .photon_limit = config->source.photon_limit,
                                           .next_seconds = config->source.client_idle};
     const ics_listener_events events = {.message = on_message, .report = on_report, .user = run};
-    status = ics_listener_create(&run->loop.uv, &options, &events, &run->clients.listener, error);
+    const int status =
+        ics_listener_create(&run->loop.uv, &options, &events, &run->clients.listener, error);
     return status == ICESTREAM_OK ? status : ics_config_blame(config, "source.listen", error);
 }
 
@@ -170,18 +158,7 @@ static void close_listener(ics_run_state *run)
     run->clients.listener = NULL;
 }
 
-const ics_run_part ics_run_clients_part = {
-    .name = "clients", .offer = offer, .close = close_listener};
-
-const char *ics_run_clients_folder(const ics_run_state *run)
-{
-    return run->clients.folder;
-}
-
-uint64_t ics_run_clients_received(const ics_run_state *run)
-{
-    return run->clients.received;
-}
+const ics_run_part ics_run_clients_part = {.offer = offer, .close = close_listener};
 
 void ics_run_clients_destroy(ics_run_state *run)
 {

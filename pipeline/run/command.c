@@ -1,9 +1,9 @@
-#include "pipeline/run/command.h"
-
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/url.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"
@@ -14,15 +14,28 @@
 
 /* ---- the end of a program -------------------------------------------------------------------- */
 
-/* Reports the same event of all units whose hits are in the hit file, and forgets the program. */
-static void release(ics_run_state *run, ics_run_program *program, ics_unit_event event)
+/* Programs for a hit file run in the order of ics_user_program; this step comes behind the last
+ * one. */
+static const ics_user_program no_more = ICS_PROGRAM_COMMAND + 1;
+
+/* What becomes of the units whose hits are in the hit file. */
+typedef enum delivery { DELIVERED, UNDELIVERED, GIVEN_UP } delivery;
+
+/* Reports the end of all units whose hits are in the hit file, and forgets the program. */
+static void release(ics_run_state *run, ics_run_program *program, delivery end)
 {
     STAILQ_REMOVE(&run->commands.programs, program, ics_run_program, link);
     run->commands.newest = run->commands.newest != program ? run->commands.newest : NULL;
     ics_run_retry_clear(run, &program->retry);
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&program->units, queued)) != NULL;) {
-        run->commands.left += event == ICS_ON_GIVEN_UP;
-        ics_run_unit_event(run, unit, event);
+        if (end == DELIVERED) {
+            ics_run_unit_event(run, unit, ICS_ON_DECIDED);
+        } else if (end == UNDELIVERED) {
+            ics_run_unit_decide(run, unit, ICS_ON_GIVEN_UP, ICS_RESULT_UNDELIVERED);
+        } else {
+            run->commands.left++;
+            ics_run_unit_give_up(run, unit);
+        }
     }
     free(program->output);
     free(program->url);
@@ -37,11 +50,7 @@ static void remember(ics_run_state *run, const char *path)
     if (commands->succeeded == NULL) {
         commands->succeeded = json_object();
     }
-    if (json_object_set_new_nocheck(commands->succeeded, path, json_true()) != 0) {
-        ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "sink.command: out of memory for %s: the program may run for it again",
-                         path);
-    }
+    ics_new_member(commands->succeeded, path, json_true());
 }
 
 static void give_up(ics_run_state *run, ics_run_program *program, const icestream_error *error)
@@ -56,17 +65,16 @@ static void give_up(ics_run_state *run, ics_run_program *program, const icestrea
     if (run->commands.why.status == ICESTREAM_OK) {
         ics_error_copy(&run->commands.why, error);
     }
-    release(run, program, ends_run ? ICS_ON_GIVEN_UP : ICS_ON_COMMAND_FAILED);
+    release(run, program, ends_run ? GIVEN_UP : UNDELIVERED);
     if (ends_run) {
         ics_run_fail(run, error);
     }
 }
 
-/* The first program of the configuration for hit files from `step` on; ICS_PROGRAM_FETCH: there is
- * none. */
+/* The first program of the configuration for hit files from `step` on; no_more: there is none. */
 static ics_user_program next_step(const ics_run_state *run, ics_user_program step)
 {
-    while (step < ICS_PROGRAM_FETCH && ics_config_program(run->config, step).count == 0 &&
+    while (step < no_more && ics_config_program(run->config, step).count == 0 &&
            !(step == ICS_PROGRAM_SHIP && ics_config_ships(run->config))) {
         step++;
     }
@@ -107,7 +115,7 @@ static void handle_failure(ics_run_state *run, ics_run_program *program, const i
         break;
     }
     case ICS_RUN_RETRY_LEAVE:
-        release(run, program, ICS_ON_GIVEN_UP);
+        release(run, program, GIVEN_UP);
         break;
     case ICS_RUN_RETRY_REFUSED:
         give_up(run, program, &error);
@@ -144,17 +152,17 @@ static void follow(void *user, const icestream_error *why)
     if (succeeded) {
         note_shipped(run, program);
         program->step = next_step(run, program->step + 1);
-        if (program->step < ICS_PROGRAM_FETCH && !run->commands.stopped) {
+        if (program->step < no_more && !run->commands.stopped) {
             return; /* the next turn starts it */
         }
     }
-    if (succeeded && program->step == ICS_PROGRAM_FETCH) {
+    if (succeeded && program->step == no_more) {
         if (run->common.known != NULL) {
             remember(run, program->output);
         }
-        release(run, program, ICS_ON_COMMAND_ENDED);
+        release(run, program, DELIVERED);
     } else if (run->commands.stopped) { /* the program was asked to end */
-        release(run, program, ICS_ON_GIVEN_UP);
+        release(run, program, GIVEN_UP);
     } else {
         handle_failure(run, program, why);
     }
@@ -198,18 +206,8 @@ static bool has_command(const ics_run_state *run, const ics_unit *unit)
            json_object_get(run->commands.succeeded, unit->output) == NULL;
 }
 
-/* Sets where the hit file is and where it goes to. False: out of memory. */
-static bool name_ends(const ics_run_state *run, ics_run_program *program, const char *output)
-{
-    const char *pattern = run->config->sink.url, *slash = strrchr(output, '/');
-    program->output = strdup(output);
-    program->url =
-        pattern != NULL ? ics_url_fill(pattern, slash != NULL ? slash + 1 : output) : NULL;
-    return program->output != NULL && (pattern == NULL || program->url != NULL);
-}
-
 /* The program for a hit file, which is added if it is missing. The units with one hit file come one
- * after the other, so the newest program is looked at first. NULL: out of memory. */
+ * after the other, so the newest program is looked at first. */
 static ics_run_program *program_for(ics_run_state *run, const char *output)
 {
     ics_run_commands *commands = &run->commands;
@@ -223,36 +221,27 @@ static ics_run_program *program_for(ics_run_state *run, const char *output)
             return program;
         }
     }
-    program = calloc(1, sizeof *program);
-    if (program != NULL && !name_ends(run, program, output)) {
-        free(program->output);
-        free(program);
-        program = NULL;
-    }
-    if (program != NULL) {
-        program->run = run;
-        program->step = first_step(run);
-        STAILQ_INIT(&program->units);
-        STAILQ_INSERT_TAIL(&commands->programs, program, link);
-        commands->newest = program;
-    }
-    return program;
+    const char *pattern = run->config->sink.url, *slash = strrchr(output, '/');
+    program = ICS_NEW(ics_run_program);
+    program->run = run;
+    program->output = ics_new_copy(output);
+    program->url = pattern != NULL
+                       ? ics_new_made(ics_url_fill(pattern, slash != NULL ? slash + 1 : output))
+                       : NULL;
+    program->step = first_step(run);
+    STAILQ_INIT(&program->units);
+    STAILQ_INSERT_TAIL(&commands->programs, program, link);
+    return commands->newest = program;
 }
 
 static void take_complete(ics_run_state *run)
 {
     for (ics_unit *unit; (unit = ICS_QUEUE_TAKE(&run->units.complete, queued)) != NULL;) {
         if (!has_command(run, unit)) {
-            ics_run_unit_event(run, unit, ICS_ON_COMMAND_ENDED);
+            ics_run_unit_event(run, unit, ICS_ON_DECIDED);
             continue;
         }
-        ics_run_program *program = program_for(run, unit->output);
-        if (program != NULL) {
-            STAILQ_INSERT_TAIL(&program->units, unit, queued);
-        } else {
-            ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
-            ics_run_fail_memory(run, "out of memory for sink.command");
-        }
+        STAILQ_INSERT_TAIL(&program_for(run, unit->output)->units, unit, queued);
     }
 }
 
@@ -276,7 +265,7 @@ static void offer_program(ics_run_state *run, ics_run_program *program)
 {
     const bool waits_again = program->retry.what != ICS_RETRY_NOTHING;
     if (ics_run_is_cancelled(run) || (waits_again && ics_run_is_stopping(run))) {
-        release(run, program, ICS_ON_GIVEN_UP);
+        release(run, program, GIVEN_UP);
     } else if (run->commands.running < ICS_RUN_COMMANDS &&
                ics_run_retry_is_due(run, &program->retry)) {
         start(run, program);
@@ -319,7 +308,7 @@ size_t ics_run_command_count_failed(const ics_run_state *run)
     return count;
 }
 
-const ics_run_part ics_run_command_part = {.name = "command", .offer = offer, .waits = waits};
+const ics_run_part ics_run_command_part = {.offer = offer, .waits = waits};
 
 void ics_run_command_destroy(ics_run_state *run)
 {

@@ -59,26 +59,6 @@ void ics_run_disk_full_end(ics_run_state *run)
     run->disk_full.spills = 0;
 }
 
-void ics_run_disk_full_add_retry(ics_run_state *run)
-{
-    run->disk_full.retries++;
-}
-
-void ics_run_disk_full_remove_retry(ics_run_state *run)
-{
-    run->disk_full.retries--;
-}
-
-bool ics_run_disk_full_is_paused(const ics_run_state *run)
-{
-    return run->disk_full.paused;
-}
-
-const char *ics_run_disk_full_pause_reason(const ics_run_state *run)
-{
-    return run->disk_full.paused ? run->disk_full.reason : NULL;
-}
-
 void ics_run_disk_full_forget(ics_run_state *run, const ics_unit *unit)
 {
     if (run->disk_full.of_unit == unit) {
@@ -134,8 +114,8 @@ static void try_spill(ics_run_state *run)
 /* Whether a unit still collects hits that could be moved to the disk: no writer has all of them. */
 static bool collects(const ics_unit *unit)
 {
-    return unit != NULL &&
-           (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ_TO_END);
+    return unit != NULL && unit->result != ICS_RESULT_QUARANTINED &&
+           (ics_unit_rules_is_reading(unit->state) || unit->state == ICS_UNIT_READ);
 }
 
 static void offer(ics_run_state *run)
@@ -159,4 +139,4 @@ static bool waits(const ics_run_state *run)
     return !ics_run_is_stopping(run) && run->disk_full.paused;
 }
 
-const ics_run_part ics_run_disk_full_part = {.name = "disk_full", .offer = offer, .waits = waits};
+const ics_run_part ics_run_disk_full_part = {.offer = offer, .waits = waits};

@@ -11,13 +11,6 @@ void ics_run_disk_full_pause(ics_run_state *run, const char *name, const icestre
 void ics_run_disk_full_of_unit(ics_run_state *run, ics_unit *unit, const icestream_error *error);
 /* Something was written to the disk: the next pause begins with the shortest delay. */
 void ics_run_disk_full_end(ics_run_state *run);
-/* One more retry of work that found the disk full, or one less. */
-void ics_run_disk_full_add_retry(ics_run_state *run);
-void ics_run_disk_full_remove_retry(ics_run_state *run);
-/* Whether the run is paused: nothing is read. */
-bool ics_run_disk_full_is_paused(const ics_run_state *run);
-/* Why the run is paused; NULL: it is not. */
-const char *ics_run_disk_full_pause_reason(const ics_run_state *run);
 /* The unit has no hits in memory any more. */
 void ics_run_disk_full_forget(ics_run_state *run, const ics_unit *unit);
 

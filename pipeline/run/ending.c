@@ -1,8 +1,7 @@
-#include "pipeline/run/ending.h"
-
 #include "base/container.h"
 #include "base/error.h"
 #include "pipeline/run/jobs.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"
@@ -16,13 +15,20 @@ static void end_claim(ics_job *job, void *thread_state)
     ics_unit_end_claim(ending->unit, &ending->held, &ending->error);
 }
 
+static void claim_ended(ics_run_state *run, ics_unit *unit)
+{
+    const bool given_back =
+        unit->result == ICS_RESULT_NONE || unit->result == ICS_RESULT_UNDELIVERED;
+    ics_run_unit_event(run, unit, given_back ? ICS_ON_GIVEN_UP : ICS_ON_CLAIM_ENDED);
+}
+
 static void end_claim_done(ics_job *job)
 {
     ics_run_ending *ending = ICS_CONTAINER_OF(job, ics_run_ending, job);
     ics_unit *unit = ending->unit;
     ics_run_state *run = unit->run;
     if (ending->error.status != ICESTREAM_OK) {
-        ics_run_unit_trouble(run, unit, ICS_RETRY_CLAIM, &ending->error);
+        ics_run_unit_trouble(run, unit, ICS_RETRY_CLAIM, false, &ending->error);
         if (ics_unit_rules_is_last(unit->state)) {
             ending->unit = NULL; /* a worker that finds the claim expired continues */
         }
@@ -30,11 +36,13 @@ static void end_claim_done(ics_job *job)
     }
     /* We could not read the file, and our claim had expired, so another worker may own the file
      * now. That worker will report its state. */
-    bool lost = unit->result == ICS_RESULT_QUARANTINED && !ending->held;
+    if (unit->result == ICS_RESULT_QUARANTINED && !ending->held) {
+        unit->result = ICS_RESULT_LOST;
+    }
     ending->unit = NULL;
     run->endings.ended++;
-    ics_run_unit_succeeded(run, unit);
-    ics_run_unit_event(run, unit, lost ? ICS_ON_CLAIM_LOST : ICS_ON_CLAIM_ENDED);
+    ics_run_retry_succeeded(run, &unit->retry);
+    claim_ended(run, unit);
 }
 
 /* Whether the I/O thread has something to do at the end of the unit. */
@@ -50,7 +58,7 @@ static ics_unit *next_unit(ics_run_state *run)
 {
     ics_unit *unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     while (unit != NULL && !needs_job(unit)) {
-        ics_run_unit_event(run, unit, ICS_ON_CLAIM_ENDED);
+        claim_ended(run, unit);
         unit = ICS_QUEUE_TAKE(&run->units.ending, queued);
     }
     return unit;
@@ -75,9 +83,4 @@ static void offer(ics_run_state *run)
     }
 }
 
-uint64_t ics_run_ending_count(const ics_run_state *run)
-{
-    return run->endings.ended;
-}
-
-const ics_run_part ics_run_ending_part = {.name = "ending", .offer = offer};
+const ics_run_part ics_run_ending_part = {.offer = offer};

@@ -1,14 +1,9 @@
 #include "pipeline/run/exit_status.h"
 
 #include "base/error.h"
-#include "pipeline/run/intake.h"
+#include "pipeline/run/parts.h"
 
 #include <signal.h>
-
-size_t ics_run_count(const ics_run_state *run, ics_unit_result result)
-{
-    return run->units.results[result];
-}
 
 size_t ics_run_unfinished(const ics_run_state *run)
 {
@@ -62,9 +57,9 @@ static int status_of(const ics_run_state *run)
 
 int ics_run_decide_status(const ics_run_state *run, icestream_error *error)
 {
-    size_t done = ics_run_count(run, ICS_RESULT_DONE) + ics_run_count(run, ICS_RESULT_SKIPPED);
-    size_t quarantined = ics_run_count(run, ICS_RESULT_QUARANTINED);
-    size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
+    size_t done = run->units.results[ICS_RESULT_DONE] + run->units.results[ICS_RESULT_SKIPPED];
+    size_t quarantined = run->units.results[ICS_RESULT_QUARANTINED];
+    size_t undelivered = run->units.results[ICS_RESULT_UNDELIVERED];
     size_t unfinished = ics_run_unfinished(run), total = all_files(run);
     int status = status_of(run);
     if (error != NULL) {

@@ -7,8 +7,6 @@
 /* Returns the status of the run after its loop has ended. ICESTREAM_OK: every unit has a result,
  * and none is quarantined. Fills `error` (may be NULL) with the reasons. */
 int ics_run_decide_status(const ics_run_state *run, icestream_error *error);
-/* Returns the number of finished units with this result. */
-size_t ics_run_count(const ics_run_state *run, ics_unit_result result);
 /* Returns the number of units that were not finished. */
 size_t ics_run_unfinished(const ics_run_state *run);
 

@@ -1,8 +1,8 @@
-#include "pipeline/run/fetch.h"
-
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 
 #include <errno.h>
@@ -33,7 +33,6 @@ int ics_run_fetch_open(ics_run_state *run, icestream_error *error)
     }
     for (size_t i = 0; i < run->inputs.count; ++i) {
         ics_input *input = &run->inputs.items[i];
-        char *path = NULL;
         if (input->url == NULL) {
             continue;
         }
@@ -41,9 +40,7 @@ int ics_run_fetch_open(ics_run_state *run, icestream_error *error)
             ICS_TRY(ics_fetch_folder_open(parent, run->writer, &run->fetches.folder, error));
         }
         /* URLs of different folders may end in the same name. */
-        if (asprintf(&path, "%s/%zu-%s", run->fetches.folder.path, i, input->path) < 0) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for step files");
-        }
+        char *path = ics_new_text("%s/%zu-%s", run->fetches.folder.path, i, input->path);
         free(input->path);
         input->path = path;
     }
@@ -115,8 +112,8 @@ bool ics_run_fetch_begin(ics_run_state *run, ics_unit *unit,
     if (unit->input->url == NULL || access(path, F_OK) == 0) {
         return false;
     }
-    ics_run_fetch *fetch = calloc(1, sizeof *fetch);
-    ics_errand *errand = fetch != NULL ? start(run, unit, fetch) : NULL;
+    ics_run_fetch *fetch = ICS_NEW(ics_run_fetch);
+    ics_errand *errand = start(run, unit, fetch);
     if (errand == NULL) {
         free(fetch);
         unit->work->blocked = true;
@@ -150,7 +147,7 @@ static bool waits(const ics_run_state *run)
     return !LIST_EMPTY(&run->fetches.list);
 }
 
-const ics_run_part ics_run_fetch_part = {.name = "fetch", .offer = offer, .waits = waits};
+const ics_run_part ics_run_fetch_part = {.offer = offer, .waits = waits};
 
 void ics_run_fetch_destroy(ics_run_state *run)
 {

@@ -1,6 +1,7 @@
 #include "pipeline/run/generated_steps.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/generator/forecast.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/warnings.h"
@@ -33,10 +34,9 @@ static int name_kept_steps(const ics_run_state *run, char **out, icestream_error
                              "--keep-steps: found -, which is standard output, expected the name "
                              "of a file (icestream generate -o - writes steps there)");
     }
-    *out =
-        asked[0] != '\0' ? strdup(asked) : ics_hit_path_of_light(run->config, "{stem}.steps.npy");
-    return *out != NULL ? ICESTREAM_OK
-                        : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
+    *out = asked[0] != '\0' ? ics_new_copy(asked)
+                            : ics_new_made(ics_hit_path_of_light(run->config, "{stem}.steps.npy"));
+    return ICESTREAM_OK;
 }
 
 /* Refuses what steps that the run makes cannot do, and says which light is not used. */

@@ -1,17 +1,15 @@
-#include "pipeline/run/intake.h"
-
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/files/output.h"
 #include "pipeline/queue/queue_claims.h"
 #include "pipeline/run/claim_ahead.h"
-#include "pipeline/run/clients.h"
 #include "pipeline/run/disk_full.h"
-#include "pipeline/run/ending.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/own_outputs.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"
@@ -80,17 +78,12 @@ static void claim_files(ics_job *job, void *thread_state)
     }
 }
 
-static void append_claim(ics_run_state *run, ics_claim *claim)
+static void append_claim(ics_run_state *run, const ics_claim *claim)
 {
     char name[4096];
     const ics_event event = report_claim(run, claim, name);
-    ics_unit *unit = NULL;
-    icestream_error error = {.status = ICESTREAM_OK};
+    ics_unit *unit = ics_unit_create_claimed(&run->common, claim, name);
     ics_events_report(&run->log.events, &event); /* the journal has the line already */
-    if (ics_unit_create_claimed(&run->common, claim, name, &unit, &error) != ICESTREAM_OK) {
-        ics_run_fail(run, &error);
-        return;
-    }
     run->bytes_total += unit->input->bytes;
     ics_run_unit_append(run, unit);
 }
@@ -140,11 +133,6 @@ static uint32_t count_waiting(const ics_run_state *run)
     return waiting;
 }
 
-static bool has_reason_to_look(const ics_run_state *run)
-{
-    return run->intake.look || ics_run_clients_received(run) > run->intake.received;
-}
-
 /* Whether the time has come for a look that something asked for. */
 static bool is_time_to_look(ics_run_state *run)
 {
@@ -167,8 +155,7 @@ static void offer(ics_run_state *run)
 {
     ics_run_intake *intake = &run->intake;
     if (run->claims.self == NULL || intake->closed || intake->claim_job.out ||
-        ics_run_disk_full_is_paused(run) || ics_run_retry_is_crowded(run) ||
-        ics_run_is_stopping(run)) {
+        run->disk_full.paused || ics_run_retry_is_crowded(run) || ics_run_is_stopping(run)) {
         return;
     }
     const uint32_t waiting = count_waiting(run);
@@ -176,26 +163,20 @@ static void offer(ics_run_state *run)
     const uint32_t claimable = ics_run_claim_ahead_count(run, waiting);
     /* A file may have come while an older file of the same name was being processed. The new file
      * can be claimed when the older one is finished. */
-    bool any_ended = ics_run_ending_count(run) > intake->ended;
-    intake->look = has_reason_to_look(run) || (any_ended && run->units.open + waiting == 0);
+    bool any_ended = run->endings.ended > intake->ended;
+    intake->look = intake->look || (any_ended && run->units.open + waiting == 0);
     if (!is_time_to_look(run) || claimable == 0) {
         return;
     }
     intake->look = false;
-    intake->received = ics_run_clients_received(run);
-    intake->ended = ics_run_ending_count(run);
+    intake->ended = run->endings.ended;
     intake->wanted = claimable < ICS_RUN_CLAIMS ? claimable : ICS_RUN_CLAIMS;
     ics_run_send_job(run, run->jobs.io, &intake->claim_job, NULL, claim_files, claim_done);
 }
 
 static bool may_have_files(const ics_run_state *run)
 {
-    return has_reason_to_look(run) || run->intake.retry.what != ICS_RETRY_NOTHING;
-}
-
-static bool expects_files(const ics_run_state *run)
-{
-    return run->intake.watching || may_have_files(run);
+    return run->intake.look || run->intake.retry.what != ICS_RETRY_NOTHING;
 }
 
 bool ics_run_intake_left_files(const ics_run_state *run)
@@ -211,7 +192,7 @@ bool ics_run_intake_left_files(const ics_run_state *run)
 static bool waits(const ics_run_state *run)
 {
     return !ics_run_is_stopping(run) && run->claims.self != NULL && !run->intake.closed &&
-           expects_files(run);
+           (run->intake.watching || may_have_files(run));
 }
 
 /* ---- heartbeats ------------------------------------------------------------------------------ */
@@ -258,8 +239,8 @@ static void on_heartbeat(uv_timer_t *timer)
 /* Whether the claim of a unit is given back to other workers. */
 static bool goes_back(const ics_unit *unit)
 {
-    return ics_run_unit_holds_claim(unit) &&
-           ics_unit_rules_find(unit->state, ICS_ON_RUN_ENDS) != NULL;
+    ics_unit_state next;
+    return unit->claim.name != NULL && ics_unit_rules_next(unit->state, ICS_ON_RUN_ENDS, &next);
 }
 
 static bool give_back(ics_run_state *run)
@@ -267,7 +248,10 @@ static bool give_back(ics_run_state *run)
     bool any = false;
     for (ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
         if (goes_back(unit)) {
-            ics_run_unit_event(run, unit, ICS_ON_RUN_ENDS);
+            const bool undelivered = unit->result == ICS_RESULT_UNDELIVERED;
+            ics_run_retry_clear(run, &unit->retry);
+            ics_run_unit_decide(run, unit, ICS_ON_RUN_ENDS,
+                                undelivered ? ICS_RESULT_UNDELIVERED : ICS_RESULT_NONE);
             run->intake.closed = any = true;
         }
     }
@@ -285,8 +269,8 @@ static bool has_results(void *user, const char *name)
     if (!run->common.sink->files || run->common.known != NULL) {
         return true;
     }
-    char *output = ics_hit_path_of_file(run->config, name);
-    bool there = output == NULL || access(output, F_OK) == 0;
+    char *output = ics_new_made(ics_hit_path_of_file(run->config, name));
+    const bool there = access(output, F_OK) == 0;
     free(output);
     return there;
 }
@@ -325,23 +309,17 @@ static int open_claims(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     const char *folder = run->common.intake_folder;
-    if (config->source.spool != NULL) {
-        run->intake.spool = strdup(config->source.spool);
-    } else if (asprintf(&run->intake.spool, "%s/.icestream", folder) < 0) {
-        run->intake.spool = NULL;
-    }
-    if (run->intake.spool == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
+    run->intake.spool = config->source.spool != NULL ? ics_new_copy(config->source.spool)
+                                                     : ics_new_text("%s/.icestream", folder);
     const ics_claims_options options = {.directory = folder,
                                         .pattern = config->source.pattern,
                                         .spool = run->intake.spool,
-                                        .worker = ics_run_clients_folder(run) != NULL ? "receiver"
-                                                                                      : run->worker,
+                                        .worker =
+                                            run->clients.folder != NULL ? "receiver" : run->worker,
                                         .quarantine = run->common.quarantine,
                                         .lease = config->source.lease,
                                         .attempts = ATTEMPTS,
-                                        .by_name = ics_run_clients_folder(run) != NULL,
+                                        .by_name = run->clients.folder != NULL,
                                         .forget = run->options->force,
                                         .has_results = has_results,
                                         .is_output = is_output,
@@ -363,7 +341,7 @@ static int open_queue(ics_run_state *run, icestream_error *error)
 int ics_run_intake_open(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
-    const char *received = ics_run_clients_folder(run);
+    const char *received = run->clients.folder;
     run->common.intake_folder = config->source.directory != NULL ? config->source.directory
                                 : config->source.queue != NULL   ? config->source.queue
                                                                  : received;
@@ -412,11 +390,10 @@ static void close_handles(ics_run_state *run)
 }
 
 const ics_run_part ics_run_intake_part = {
-    .name = "intake", .offer = offer, .waits = waits, .last = give_back, .close = close_handles};
+    .offer = offer, .waits = waits, .last = give_back, .close = close_handles};
 
 void ics_run_intake_destroy(ics_run_state *run)
 {
     free(run->intake.spool);
-    ics_output_names_free(&run->own_outputs);
     ics_claims_destroy(&run->claims);
 }

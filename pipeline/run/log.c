@@ -1,8 +1,10 @@
 #include "pipeline/run/log.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/run/jobs.h"
 
 #include <stdarg.h>
@@ -64,28 +66,22 @@ static void send_line(ics_run_state *run, journal_line *line,
     }
 }
 
-static char *copy_text(const char *text)
-{
-    return text != NULL ? strdup(text) : NULL;
-}
-
 void ics_run_log_event(ics_run_state *run, const ics_event *event)
 {
     if (event->kind != ICS_EVENT_SAMPLE) { /* the log has `progress` */
         ics_events_report(&run->log.events, event);
     }
-    journal_line *line = NULL;
     if (run->common.journal == NULL || run->jobs.io == NULL || run->log.ended ||
-        !ics_event_in_journal(event->kind) || is_behind(run) ||
-        (line = calloc(1, sizeof *line)) == NULL) {
-        return; /* no result depends on the journal: without memory a line of it is lost */
+        !ics_event_in_journal(event->kind) || is_behind(run)) {
+        return;
     }
+    journal_line *line = ICS_NEW(journal_line);
     line->event = *event;
-    line->event.file = copy_text(event->file);
-    line->event.output = copy_text(event->output);
-    line->event.reason = copy_text(event->reason);
-    line->event.device = copy_text(event->device);
-    line->event.url = copy_text(event->url);
+    line->event.file = ics_new_copy(event->file);
+    line->event.output = ics_new_copy(event->output);
+    line->event.reason = ics_new_copy(event->reason);
+    line->event.device = ics_new_copy(event->device);
+    line->event.url = ics_new_copy(event->url);
     line->event.more = json_incref(event->more);
     send_line(run, line, write_line);
 }
@@ -146,11 +142,10 @@ void ics_run_log_device(ics_run_state *run)
 
 void ics_run_log_notice(ics_run_state *run, ics_unit *unit)
 {
-    char *notice = ics_unit_next_notice(unit);
+    ICS_FREES char *notice = ics_unit_next_notice(unit);
     if (notice != NULL) {
         ics_run_log_text(run, ICS_EVENT_WARNING, "%s", notice);
     }
-    free(notice);
 }
 
 static void reopen(ics_job *job, void *thread_state)
@@ -166,9 +161,7 @@ static void reopen(ics_job *job, void *thread_state)
 
 void ics_run_log_reopen(ics_run_state *run)
 {
-    journal_line *line = NULL;
-    if (run->common.journal != NULL && !run->log.ended && !is_behind(run) &&
-        (line = calloc(1, sizeof *line)) != NULL) {
-        send_line(run, line, reopen);
+    if (run->common.journal != NULL && !run->log.ended && !is_behind(run)) {
+        send_line(run, ICS_NEW(journal_line), reopen);
     }
 }

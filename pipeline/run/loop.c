@@ -19,9 +19,9 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "pipeline/run/intake.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/turn.h"

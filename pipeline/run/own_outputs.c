@@ -1,7 +1,7 @@
 #include "pipeline/run/own_outputs.h"
 
 #include "base/error.h"
-#include "pipeline/telemetry/record_file.h"
+#include "base/new.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +10,11 @@ char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, con
 {
     const char *folder = run->config->sink.directory;
     size_t length = strlen(folder);
-    char *path = NULL;
-    if (configured != NULL) {
-        return strdup(configured);
-    }
     while (length > 1 && folder[length - 1] == '/') {
         --length;
     }
-    return asprintf(&path, "%.*s/%s", (int)length, folder, name) >= 0 ? path : NULL;
-}
-
-bool ics_run_has_records(const icestream_config *config)
-{
-    return config->sink.records && strcmp(config->sink.directory, "-") != 0;
+    return configured != NULL ? ics_new_copy(configured)
+                              : ics_new_text("%.*s/%s", (int)length, folder, name);
 }
 
 /* Checks one name. `option` gave it; NULL: the key did. */
@@ -30,8 +22,11 @@ static int check_record(const ics_run_state *run, ics_record record, const char 
                         const char *key, const char *option, icestream_error *error)
 {
     const char *what = option != NULL ? option : key;
-    int status = path == NULL ? ICESTREAM_OK : ics_record_file_check(record, what, path, error);
-    if (record == ICS_RECORD_METRICS && path != NULL && strcmp(path, "-") == 0) {
+    if (path == NULL) {
+        return ICESTREAM_OK;
+    }
+    int status = ics_record_file_check(record, what, path, error);
+    if (record == ICS_RECORD_METRICS && strcmp(path, "-") == 0) {
         status = ics_error_set(error, ICESTREAM_E_CONFIG,
                                "%s: found -, which is standard output, expected the name of a file",
                                what); /* metrics replace a file every few seconds */
@@ -45,59 +40,57 @@ static int check_record(const ics_run_state *run, ics_record record, const char 
     return ICESTREAM_E_USAGE;
 }
 
-int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error)
+static void name_records(ics_run_state *run)
 {
     const icestream_config *config = run->config;
     const icestream_run_options *options = run->options;
-    const bool folder = ics_run_has_records(config);
-    const bool has_journal = folder || config->sink.journal != NULL;
-    const bool has_summary =
-        options->summary_path != NULL ? strcmp(options->summary_path, "-") != 0 : folder;
-    char *journal =
-        has_journal ? ics_run_name_in_sink(run, config->sink.journal, "run.journal") : NULL;
-    char *summary =
-        has_summary ? ics_run_name_in_sink(run, options->summary_path, "summary.json") : NULL;
-    const bool asked = options->metrics_path != NULL;
-    const char *metrics = asked ? options->metrics_path : config->metrics.file;
+    const bool folder = config->sink.records && strcmp(config->sink.directory, "-") != 0;
+    if (folder || config->sink.journal != NULL) {
+        run->records[ICS_RECORD_JOURNAL] =
+            ics_run_name_in_sink(run, config->sink.journal, "run.journal");
+    }
+    if (folder || options->summary_path != NULL) {
+        run->records[ICS_RECORD_SUMMARY] =
+            ics_run_name_in_sink(run, options->summary_path, "summary.json");
+    }
+    run->records[ICS_RECORD_METRICS] =
+        ics_new_copy(options->metrics_path != NULL ? options->metrics_path : config->metrics.file);
+}
+
+int ics_run_own_outputs_check(ics_run_state *run, icestream_error *error)
+{
+    name_records(run);
+    const char *journal = run->records[ICS_RECORD_JOURNAL];
+    const char *summary = run->records[ICS_RECORD_SUMMARY];
+    const char *metrics = run->records[ICS_RECORD_METRICS];
+    const char *asked = run->options->metrics_path != NULL ? "--metrics" : NULL;
+    if (summary != NULL && strcmp(summary, "-") == 0) {
+        summary = NULL; /* standard output, which is no file */
+    }
     const char *const paths[ICS_RECORDS] = {[ICS_RECORD_JOURNAL] = journal,
                                             [ICS_RECORD_SUMMARY] = summary,
                                             [ICS_RECORD_METRICS] = metrics};
-    int status = has_journal == (journal != NULL) && has_summary == (summary != NULL)
-                     ? ics_record_file_check_names(paths, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    if (status == ICESTREAM_OK) {
-        status = check_record(run, ICS_RECORD_JOURNAL, journal, "sink.journal", NULL, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = check_record(run, ICS_RECORD_SUMMARY, summary, NULL, "--summary", error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = check_record(run, ICS_RECORD_METRICS, metrics, "metrics.file",
-                              asked ? "--metrics" : NULL, error);
-    }
-    free(journal);
-    free(summary);
-    return status;
+    ICS_TRY(ics_record_file_check_names(paths, error));
+    ICS_TRY(check_record(run, ICS_RECORD_JOURNAL, journal, "sink.journal", NULL, error));
+    ICS_TRY(check_record(run, ICS_RECORD_SUMMARY, summary, NULL, "--summary", error));
+    return check_record(run, ICS_RECORD_METRICS, metrics, "metrics.file", asked, error);
 }
 
 int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error)
 {
-    const icestream_config *config = run->config;
-    const icestream_run_options *options = run->options;
-    const char *metrics =
-        options->metrics_path != NULL ? options->metrics_path : config->metrics.file;
-    const char *const named[] = {config->sink.journal, options->summary_path, metrics};
-    const char *const usual[] = {"run.journal", "summary.json", NULL};
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; i < ICS_RECORDS && status == ICESTREAM_OK; ++i) {
-        if (named[i] == NULL && (usual[i] == NULL || !ics_run_has_records(config))) {
-            continue;
+    for (size_t i = 0; i < ICS_RECORDS; ++i) {
+        if (run->records[i] != NULL) {
+            ICS_TRY(ics_output_names_add(&run->own_outputs, run->records[i],
+                                         run->common.intake_folder, error));
         }
-        char *path = ics_run_name_in_sink(run, named[i], usual[i]);
-        status = path != NULL ? ics_output_names_add(&run->own_outputs, path,
-                                                     run->common.intake_folder, error)
-                              : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-        free(path);
     }
-    return status;
+    return ICESTREAM_OK;
+}
+
+void ics_run_own_outputs_destroy(ics_run_state *run)
+{
+    ics_output_names_free(&run->own_outputs);
+    for (size_t i = 0; i < ICS_RECORDS; ++i) {
+        free(run->records[i]);
+    }
 }

@@ -7,17 +7,15 @@
 #include "pipeline/run/state.h"
 
 /* Returns DIRECTORY/NAME in sink.directory, or a copy of the name that is configured instead (NULL:
- * none), for the caller to free. NULL: out of memory. */
+ * none), for the caller to free. */
 char *ics_run_name_in_sink(const ics_run_state *run, const char *configured, const char *name);
-/* Checks that the journal, the summary and the metrics destroy no file that is something else.
- * Called before the run writes anything. ICESTREAM_E_CONFIG, ICESTREAM_E_USAGE (the name is that of
- * an option), ICESTREAM_E_MEMORY. */
-int ics_run_own_outputs_check(const ics_run_state *run, icestream_error *error);
+/* Names the journal, the summary and the metrics (run->records), and checks that they destroy no
+ * file that is something else. Called before the run writes anything. ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_USAGE (the name is that of an option). */
+int ics_run_own_outputs_check(ics_run_state *run, icestream_error *error);
 /* Finds out which outputs of the run are in the folder of the step files. ICESTREAM_E_MEMORY. */
 int ics_run_own_outputs_find(ics_run_state *run, icestream_error *error);
-
-/* Whether the run has a journal, a summary and a quarantine in sink.directory. What a key or an
- * option names is written in any case. */
-bool ics_run_has_records(const icestream_config *config);
+/* Frees the names. */
+void ics_run_own_outputs_destroy(ics_run_state *run);
 
 #endif

@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "pipeline/devices/device_metrics.h"
-#include "pipeline/run/command.h"
 #include "pipeline/run/disk_full.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/telemetry/metrics_sample.h"
 
@@ -55,7 +55,7 @@ void ics_run_progress_show(ics_run_state *run)
                                 .queue = run->engine->queued,
                                 .devices = devices,
                                 .device_count = list_devices(run, devices, ids),
-                                .paused = ics_run_disk_full_pause_reason(run),
+                                .paused = run->disk_full.paused ? run->disk_full.reason : NULL,
                                 .stopping = ics_run_is_stopping(run)};
     ics_events_progress(&run->log.events, &state);
     ics_service_notify_progress(&run->loop.service, &state);
@@ -66,7 +66,7 @@ void ics_run_progress_show(ics_run_state *run)
 static void measure(const ics_run_state *run, ics_metrics *metrics)
 {
     *metrics = (ics_metrics){.start_time = run->start_time,
-                             .paused = ics_run_disk_full_is_paused(run),
+                             .paused = run->disk_full.paused,
                              .stopping = ics_run_is_stopping(run),
                              .photons_expected = (uint64_t)expect_photons(run),
                              .absorbed = run->engine->sums.account.absorbed,

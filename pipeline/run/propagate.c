@@ -1,10 +1,8 @@
-#include "pipeline/run/propagate.h"
-
 #include "base/error.h"
-#include "pipeline/run/check.h"
 #include "pipeline/run/disk_full.h"
 #include "pipeline/run/generated_steps.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"
@@ -16,7 +14,7 @@ static ics_propagation *prepare(const ics_run_state *run, ics_unit *unit)
     ics_propagation *propagation = &unit->work->propagation;
     propagation->reader = run->jobs.readers;
     propagation->writer = run->jobs.writers[unit->writer];
-    propagation->skips = unit->state == ICS_UNIT_READING_REST;
+    propagation->skips = unit->result == ICS_RESULT_QUARANTINED;
     propagation->photons = ics_unit_photons(unit);
     return propagation;
 }
@@ -25,17 +23,17 @@ static ics_propagation *prepare(const ics_run_state *run, ics_unit *unit)
 static ics_propagation *next(void *user)
 {
     const ics_run_state *run = user;
-    if (ics_run_is_stopping(run) || ics_run_disk_full_is_paused(run)) {
+    if (ics_run_is_stopping(run) || run->disk_full.paused) {
         return NULL;
     }
     uint32_t seen = 0;
-    for (ics_unit *unit = run->units.oldest; unit != NULL && seen < run->shape.filling;
-         unit = unit->next) {
-        bool reading = unit->state == ICS_UNIT_READING || unit->state == ICS_UNIT_READING_REST;
+    for (ics_unit *unit = run->units.oldest;
+         unit != run->units.to_open && seen < run->shape.filling; unit = unit->next) {
+        bool reading = unit->state == ICS_UNIT_READING;
         if (reading && !unit->work->propagation.job.out) {
             return prepare(run, unit);
         }
-        seen += reading || unit->state == ICS_UNIT_CHECKING || unit->state == ICS_UNIT_WAITING;
+        seen += reading || unit->state == ICS_UNIT_CHECKING;
     }
     return NULL;
 }
@@ -45,16 +43,8 @@ static ics_propagation *next(void *user)
 /* Adds the next message of the stream as a unit directly behind this one. */
 static void append_message(ics_run_state *run, ics_unit *unit)
 {
-    ics_unit *next = NULL;
-    icestream_error error = {.status = ICESTREAM_OK};
-    int status = ics_unit_create(&run->common, unit->input, unit->message + 1, &next, &error);
-    if (status == ICESTREAM_OK) {
-        status = ics_run_unit_insert(run, unit, next, &error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_run_fail(run, &error);
-        return;
-    }
+    ics_unit *next = ics_unit_create(&run->common, unit->input, unit->message + 1);
+    ics_run_unit_insert(run, unit, next);
     unit->input->source->pass_on(unit, next);
 }
 
@@ -101,18 +91,11 @@ static void take_read(ics_propagation *propagation)
 
 /* ---- what was computed and stored ------------------------------------------------------------ */
 
-/* Whether the hits of the unit will be written, as far as is known now. */
-static bool has_use_for_hits(const ics_unit *unit)
-{
-    return unit->state != ICS_UNIT_REFUSED && unit->state != ICS_UNIT_READING_REST &&
-           unit->state != ICS_UNIT_WAITING_AGAIN;
-}
-
 static bool take_computed(ics_propagation *propagation, const ics_batch *batch)
 {
     ics_unit *unit = propagation->user;
     ics_run_log_device(unit->run);
-    if (batch->error.status != ICESTREAM_OK || !has_use_for_hits(unit)) {
+    if (batch->error.status != ICESTREAM_OK || !ics_run_unit_has_use_for_hits(unit)) {
         return false;
     }
     ics_batch_account_add(&unit->account, &batch->account);
@@ -130,12 +113,10 @@ static void take_stored(ics_propagation *propagation, const icestream_error *err
         !run->options->fail_fast) {
         ics_run_disk_full_of_unit(run, unit, error); /* the hits are still in memory */
     } else if (error->status == ICESTREAM_E_INPUT) {
-        ics_run_unit_refuse(run, unit,
-                            unit->input->source->continues ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT,
-                            error->text);
+        ics_run_unit_refuse(run, unit, unit->input->source->continues, error->text);
     } else if (error->status != ICESTREAM_OK) {
         ics_run_fail(run, error);
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP); /* its hits are incomplete now */
+        ics_run_unit_give_up(run, unit); /* its hits are incomplete now */
     }
 }
 
@@ -160,4 +141,4 @@ static bool waits(const ics_run_state *run)
     return run->engine->out > 0;
 }
 
-const ics_run_part ics_run_propagate_part = {.name = "propagate", .offer = offer, .waits = waits};
+const ics_run_part ics_run_propagate_part = {.offer = offer, .waits = waits};

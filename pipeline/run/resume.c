@@ -1,6 +1,8 @@
 #include "pipeline/run/resume.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/checkpoint/checkpoint.h"
 #include "pipeline/generator/light_digest.h"
 #include "pipeline/generator/light_settings.h"
@@ -70,14 +72,14 @@ static int judge_file(void *user, const char *path, icestream_error *error)
 
 static int find_other_maths(const ics_run_state *run, search *at, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < run->inputs.count; ++i) {
+    for (size_t i = 0; i < run->inputs.count; ++i) {
         const char *output = run->inputs.items[i].output;
-        status = output != NULL ? judge_file(at, output, error) : ICESTREAM_OK;
+        if (output != NULL) {
+            ICS_TRY(judge_file(at, output, error));
+        }
     }
-    return status == ICESTREAM_OK && run->common.known != NULL
-               ? ics_known_hits_each(run->common.known, judge_file, at, error)
-               : status;
+    return run->common.known != NULL ? ics_known_hits_each(run->common.known, judge_file, at, error)
+                                     : ICESTREAM_OK;
 }
 
 /* Makes the metadata that hits of an input must have. Of a step file its digest is not known yet;
@@ -86,29 +88,22 @@ static int expect_of(const ics_run_state *run, const ics_input *input, json_t **
                      icestream_error *error)
 {
     char digest[ICS_DIGEST_TEXT];
-    json_t *light = NULL;
-    icestream_error why = {.status = ICESTREAM_OK};
-    int status = ICESTREAM_OK;
+    json_auto_t *light = NULL;
+    bool has_light = false;
     if (input->source->makes) {
-        status = ics_light_settings_make(run->config, &light, &why);
+        icestream_error why = {.status = ICESTREAM_OK};
+        int status = ics_light_settings_make(run->config, &light, &why);
+        if (status == ICESTREAM_OK) {
+            status = ics_light_digest_make(run->config, run->models, digest, &why);
+        }
+        /* ICESTREAM_E_CONFIG: what is wrong with a list is the business of its unit. */
+        if (status != ICESTREAM_OK && status != ICESTREAM_E_CONFIG) {
+            return ics_error_copy(error, &why);
+        }
+        has_light = status == ICESTREAM_OK;
     }
-    if (status == ICESTREAM_OK && input->source->makes) {
-        status = ics_light_digest_make(run->config, run->models, digest, &why);
-    }
-    if (status != ICESTREAM_OK) {
-        json_decref(light);
-        light = NULL;
-    }
-    if (status != ICESTREAM_OK && status != ICESTREAM_E_CONFIG) {
-        return ics_error_copy(error, &why);
-    }
-    /* ICESTREAM_E_CONFIG: what is wrong with a list is the business of its unit. */
-    status = ics_origin_metadata(&run->common.origin, light != NULL ? digest : NULL, out, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_origin_add_light(*out, light, error);
-    }
-    json_decref(light);
-    return status;
+    ICS_TRY(ics_origin_metadata(&run->common.origin, has_light ? digest : NULL, out, error));
+    return ics_origin_add_light(*out, has_light ? light : NULL, error);
 }
 
 /* Judges the hit files of the messages 0, 1, ... of a stream, up to the first that is missing. */
@@ -117,13 +112,8 @@ static int judge_messages(const ics_run_state *run, const ics_input *input, cons
 {
     bool there = true;
     for (uint64_t i = 0; there; ++i) {
-        char *path = ics_hit_path_of_message(run->config, input->path, i);
-        const int status = path != NULL
-                               ? ics_hit_check_collect(path, settings, count, &there, found, error)
-                               : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                               "out of memory for the names of hit files");
-        free(path);
-        ICS_TRY(status);
+        ICS_FREES char *path = ics_new_made(ics_hit_path_of_message(run->config, input->path, i));
+        ICS_TRY(ics_hit_check_collect(path, settings, count, &there, found, error));
     }
     return ICESTREAM_OK;
 }
@@ -135,25 +125,22 @@ static int find_other_settings(const ics_run_state *run, size_t *count, icestrea
     for (size_t i = 0; i < run->inputs.count; ++i) {
         const ics_input *input = &run->inputs.items[i];
         const bool messages = input->source->continues && input->output == NULL;
-        json_t *settings = NULL;
+        json_auto_t *settings = NULL;
         icestream_error later = {.status = ICESTREAM_OK};
         bool there = false;
         if (input->output == NULL && !messages) {
             continue;
         }
-        int status = expect_of(run, input, &settings, &later);
+        const int status = expect_of(run, input, &settings, &later);
         if (status == ICESTREAM_E_MEMORY) {
             return ics_error_copy(error, &later);
         }
-        if (status == ICESTREAM_OK) {
-            status = messages ? judge_messages(run, input, settings, count, found, error)
-                              : ics_hit_check_collect(input->output, settings, count, &there, found,
-                                                      error);
+        if (status != ICESTREAM_OK) {
+            continue; /* a fault of an input is the business of its unit */
         }
-        json_decref(settings);
-        if (status == ICESTREAM_E_MEMORY) {
-            return status;
-        }
+        ICS_TRY(messages
+                    ? judge_messages(run, input, settings, count, found, error)
+                    : ics_hit_check_collect(input->output, settings, count, &there, found, error));
     }
     return ICESTREAM_OK;
 }
@@ -162,8 +149,8 @@ int ics_run_check_settings(const ics_run_state *run, icestream_error *error)
 {
     size_t count = 0;
     icestream_error found = {.status = ICESTREAM_OK};
-    const int status = find_other_settings(run, &count, &found, error);
-    return status == ICESTREAM_OK && count > 0 ? ics_error_copy(error, &found) : status;
+    ICS_TRY(find_other_settings(run, &count, &found, error));
+    return count > 0 ? ics_error_copy(error, &found) : ICESTREAM_OK;
 }
 
 int ics_run_find_merged(ics_run_state *run, icestream_error *error)
@@ -192,20 +179,16 @@ int ics_run_find_merged(ics_run_state *run, icestream_error *error)
 static int judge_checkpoint(ics_run_state *run, const ics_input *input, icestream_error *found,
                             icestream_error *error)
 {
-    json_t *origin = NULL;
-    char *path = NULL;
+    json_auto_t *origin = NULL;
     ics_checkpoint *checkpoint = NULL;
     icestream_error why = {.status = ICESTREAM_OK};
     ICS_TRY(expect_of(run, input, &origin, error));
-    const bool ready =
-        (run->common.content == NULL ||
-         json_object_set_new(origin, "content", json_string(run->common.content)) == 0) &&
-        asprintf(&path, "%s.checkpoint", input->output) >= 0;
-    int status = ready ? ics_checkpoint_open(path, origin, &checkpoint, &why)
-                       : ics_error_set(&why, ICESTREAM_E_MEMORY, "out of memory for checkpoints");
+    if (run->common.content != NULL) {
+        ics_new_member(origin, "content", json_string(run->common.content));
+    }
+    ICS_FREES char *path = ics_new_text("%s.checkpoint", input->output);
+    const int status = ics_checkpoint_open(path, origin, &checkpoint, &why);
     ics_checkpoint_close(checkpoint);
-    json_decref(origin);
-    free(path);
     if (status == ICESTREAM_E_CONFIG) {
         if (found->status == ICESTREAM_OK) {
             ics_error_add(found, ICESTREAM_E_OUTPUT,
@@ -239,18 +222,14 @@ int ics_run_check_checkpoints(ics_run_state *run, icestream_error *error)
 
 int ics_run_check_maths(ics_run_state *run, icestream_error *error)
 {
-    json_t *settings = NULL;
+    json_auto_t *settings = NULL;
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
-    search at = {.expected = facts.maths};
-    int status = ics_origin_metadata(&run->common.origin, NULL, &settings, error);
-    if (status == ICESTREAM_OK) {
-        at.settings = settings;
-        status = find_other_maths(run, &at, error);
-    }
-    json_decref(settings);
-    if (status != ICESTREAM_OK || at.count == 0) {
-        return status;
+    ICS_TRY(ics_origin_metadata(&run->common.origin, NULL, &settings, error));
+    search at = {.expected = facts.maths, .settings = settings};
+    ICS_TRY(find_other_maths(run, &at, error));
+    if (at.count == 0) {
+        return ICESTREAM_OK;
     }
     if (ics_run_may_mix_maths(run->config)) {
         ics_run_log_text(

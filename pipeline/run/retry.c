@@ -14,11 +14,8 @@ enum { TRIES = 6, CROWD = 256 };
 
 static void set_needs_room(ics_run_state *run, ics_retry *retry, bool needs_room)
 {
-    if (needs_room && !retry->needs_room) {
-        ics_run_disk_full_add_retry(run);
-    } else if (!needs_room && retry->needs_room) {
-        ics_run_disk_full_remove_retry(run);
-    }
+    run->disk_full.retries += needs_room;
+    run->disk_full.retries -= retry->needs_room;
     retry->needs_room = needs_room;
 }
 

@@ -1,12 +1,13 @@
 /* icestream_run: from step files, through the device, to hit files. */
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/models/ice/ice_features.h"
 #include "pipeline/models/light_record.h"
-#include "pipeline/run/command.h"
 #include "pipeline/run/exit_status.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/setup.h"
 #include "pipeline/run/summary.h"
@@ -69,7 +70,7 @@ static void report(ics_run_state *run)
     double photons = (double)run->engine->sums.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
     char electrons[64] = "", commands[96] = "", speed[96] = "", whole[128] = "";
-    const size_t undelivered = ics_run_count(run, ICS_RESULT_UNDELIVERED);
+    const size_t undelivered = run->units.results[ICS_RESULT_UNDELIVERED];
     const size_t left = ics_run_command_count_failed(run);
     const char *delivery = ics_config_delivery(run->config);
     if (undelivered > 0) {
@@ -100,8 +101,8 @@ static void report(ics_run_state *run)
         run, ICS_EVENT_MESSAGE,
         "%zu file%s done, %zu skipped, %zu %s, %zu left%s: %s photons, %s hits%s in "
         "%.2f s%s%s",
-        ics_run_count(run, ICS_RESULT_DONE), ics_run_count(run, ICS_RESULT_DONE) == 1 ? "" : "s",
-        ics_run_count(run, ICS_RESULT_SKIPPED), ics_run_count(run, ICS_RESULT_QUARANTINED),
+        run->units.results[ICS_RESULT_DONE], run->units.results[ICS_RESULT_DONE] == 1 ? "" : "s",
+        run->units.results[ICS_RESULT_SKIPPED], run->units.results[ICS_RESULT_QUARANTINED],
         run->units.list_refused ? "refused" : "quarantined", ics_run_unfinished(run), commands,
         ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->engine->sums.account.hits, hit_text), electrons,
@@ -143,13 +144,8 @@ static void name_writer(ics_run_state *run)
 int icestream_run(const icestream_config *config, const icestream_run_options *options,
                   icestream_error *error)
 {
-    ics_run_state *run = calloc(1, sizeof *run);
-    icestream_error *result = calloc(1, sizeof *result);
-    if (run == NULL || result == NULL) {
-        free(run);
-        free(result);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
+    ics_run_state *run = ICS_NEW(ics_run_state);
+    icestream_error *result = ICS_NEW(icestream_error);
     run->config = config;
     run->options = options;
     name_worker(run);

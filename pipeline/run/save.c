@@ -1,8 +1,7 @@
-#include "pipeline/run/save.h"
-
 #include "base/container.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/telemetry/progress.h"
 
@@ -68,4 +67,4 @@ static bool last(ics_run_state *run)
     return any;
 }
 
-const ics_run_part ics_run_save_part = {.name = "save", .last = last};
+const ics_run_part ics_run_save_part = {.last = last};

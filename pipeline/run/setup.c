@@ -2,29 +2,22 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/terminal.h"
 #include "pipeline/config/changes.h"
 #include "pipeline/config/table.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/models/oversize.h"
-#include "pipeline/run/check.h"
-#include "pipeline/run/clients.h"
-#include "pipeline/run/command.h"
 #include "pipeline/run/disk_full.h"
-#include "pipeline/run/ending.h"
-#include "pipeline/run/fetch.h"
 #include "pipeline/run/generated_steps.h"
-#include "pipeline/run/intake.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/loop.h"
 #include "pipeline/run/own_outputs.h"
-#include "pipeline/run/propagate.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/resume.h"
-#include "pipeline/run/save.h"
 #include "pipeline/run/summary.h"
 #include "pipeline/run/unit_states.h"
 #include "pipeline/run/warnings.h"
-#include "pipeline/run/write.h"
 #include "pipeline/session/world.h"
 
 #include <errno.h>
@@ -102,8 +95,8 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
     if (!run->common.sink->files) {
         return ics_terminal_check_output("sink.directory", error);
     }
-    int status = check_existing_outputs(run, error);
-    return status == ICESTREAM_OK ? make_directory(directory, error) : status;
+    ICS_TRY(check_existing_outputs(run, error));
+    return make_directory(directory, error);
 }
 
 /* Chooses the quarantine and opens the journal. If hits go to standard output, both exist only
@@ -111,55 +104,29 @@ static int plan_outputs(ics_run_state *run, icestream_error *error)
 static int open_records(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
-    bool folder = run->common.sink->files;
-    if (folder || config->sink.quarantine != NULL) {
+    if (run->common.sink->files || config->sink.quarantine != NULL) {
         run->quarantine = ics_run_name_in_sink(run, config->sink.quarantine, "quarantine");
         run->common.quarantine = run->quarantine;
     }
-    if (!ics_run_has_records(config) && config->sink.journal == NULL) {
+    const char *path = run->records[ICS_RECORD_JOURNAL];
+    if (path == NULL) {
         return ICESTREAM_OK;
     }
-    char *path = ics_run_name_in_sink(run, config->sink.journal, "run.journal");
-    if (path == NULL || (folder && run->quarantine == NULL)) {
-        free(path);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
     pthread_mutex_init(&run->journal.lock, NULL);
-    int status = ics_journal_create(path, run->worker, false, &run->journal.journal, error);
-    if (status == ICESTREAM_OK) {
-        run->common.journal = &run->journal;
-    }
-    free(path);
-    return status;
+    ICS_TRY(ics_journal_create(path, run->worker, false, &run->journal.journal, error));
+    run->common.journal = &run->journal;
+    return ICESTREAM_OK;
 }
 
-static int open_reports(ics_run_state *run, icestream_error *error)
-{
-    char *folder = ics_run_name_in_sink(run, NULL, "");
-    if (folder == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    }
-    folder[strlen(folder) - 1] = '\0'; /* the slash */
-    int status = ics_run_summary_open(run, folder, error);
-    free(folder);
-    return status;
-}
-
-static int create_units(ics_run_state *run, icestream_error *error)
+static void create_units(ics_run_state *run)
 {
     for (size_t i = 0; i < run->inputs.count; ++i) {
         const ics_input *input = &run->inputs.items[i];
-        ics_unit *unit = NULL;
-        int status = ics_unit_create(&run->common, input, 0, &unit, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
-        ics_run_unit_append(run, unit);
+        ics_run_unit_append(run, ics_unit_create(&run->common, input, 0));
         run->bytes_total += input->bytes;
         run->streaming = run->streaming || input->source->continues;
     }
     run->files_total = run->inputs.count;
-    return ICESTREAM_OK;
 }
 
 /* Says which defaults have changed. */
@@ -195,13 +162,11 @@ static int load_world(ics_run_state *run, icestream_error *error)
     log_oversize(run);
     run->common.spectrum_count = (uint32_t)models->light->count;
     run->common.models = models;
-    run->common.least_beta = run->warnings.inputs.least_beta;
     run->common.content =
         models->detection != NULL ? ics_config_content_name(models->detection->content) : NULL;
     ICS_TRY(ics_origin_create(run->config, models, &run->common.origin, error));
     ICS_TRY(ics_light_record_create(run->config, models, true, &run->common.light, error));
-    ICS_TRY(ics_origin_settings(run->config, models, &run->common.settings, error));
-    run->common.origin.settings = run->common.settings;
+    ICS_TRY(ics_origin_settings(run->config, models, &run->common.origin.settings, error));
     return ics_world_create_tables(run->config, models, &run->tables, error);
 }
 
@@ -231,12 +196,11 @@ static ics_run_shape choose_shape(const ics_run_state *run)
 
 static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    for (uint32_t i = 0; status == ICESTREAM_OK && i < run->shape.writers; ++i) {
-        status = ics_workers_create("writer", 1, 2 * run->units.open_limit, NULL, to_loop,
-                                    &run->jobs.writers[i], error);
+    for (uint32_t i = 0; i < run->shape.writers; ++i) {
+        ICS_TRY(ics_workers_create("writer", 1, 2 * run->units.open_limit, NULL, to_loop,
+                                   &run->jobs.writers[i], error));
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int start_workers(ics_run_state *run, icestream_error *error)
@@ -246,10 +210,7 @@ static int start_workers(ics_run_state *run, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
                              strerror(errno));
     }
-    int status = ics_run_loop_open(run, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_run_loop_open(run, error));
     const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->loop.mailbox};
     const ics_world world = {.models = run->models, .tables = run->tables, .sums = run->config};
     run->device_options.cancel = &run->common.cancel;
@@ -259,14 +220,13 @@ static int start_workers(ics_run_state *run, icestream_error *error)
                                               .tables = run->tables,
                                               .models = ics_world_hit_models(&world),
                                               .batch_photons = run->config->graph.batch,
-                                              .least_beta = run->common.least_beta,
+                                              .least_beta = run->warnings.inputs.least_beta,
                                               .loop = to_loop};
     ICS_TRY(ics_engine_create(&parts_of_engine, &run->engine, error));
     run->engine->owner = ics_run_propagate_owner(run);
     run->device = run->engine->device;
     ics_device_facts facts;
     ics_device_facts_of(run->device, &facts);
-    run->common.threads = facts.threads;
     run->common.makers = ics_world_makers(&facts);
     run->common.maths = ics_run_may_mix_maths(run->config) ? ICS_MATHS_MIXED : facts.maths;
     run->shape = choose_shape(run);
@@ -275,13 +235,11 @@ static int start_workers(ics_run_state *run, icestream_error *error)
     const uint32_t batches = (uint32_t)run->engine->credits;
     run->units.open_limit = batches + run->shape.readers;
     /* With small files every batch may belong to another open unit. Queues have room for all. */
-    status = ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
-                                &run->jobs.readers, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_workers_create("io", 1, run->units.open_limit + IO_MORE, NULL, to_loop,
-                                    &run->jobs.io, error);
-    }
-    return status == ICESTREAM_OK ? start_writers(run, to_loop, error) : status;
+    ICS_TRY(ics_workers_create("reader", run->shape.readers, run->units.open_limit, NULL, to_loop,
+                               &run->jobs.readers, error));
+    ICS_TRY(ics_workers_create("io", 1, run->units.open_limit + IO_MORE, NULL, to_loop,
+                               &run->jobs.io, error));
+    return start_writers(run, to_loop, error);
 }
 
 static int open_listener(ics_run_state *run, icestream_error *error)
@@ -331,9 +289,9 @@ int ics_run_setup(ics_run_state *run, icestream_error *error)
         ICS_TRY(ics_run_check_checkpoints(run, error));
     }
     ICS_TRY(ics_run_fetch_open(run, error));
-    ICS_TRY(create_units(run, error));
+    create_units(run);
     ICS_TRY(open_records(run, error));
-    ICS_TRY(open_reports(run, error));
+    ICS_TRY(ics_run_summary_open(run, error));
     ICS_TRY(start_workers(run, error));
     ICS_TRY(ics_run_find_merged(run, error));
     ICS_TRY(ics_run_clients_open(run, error));
@@ -375,6 +333,7 @@ void ics_run_teardown(ics_run_state *run)
     ics_run_command_destroy(run);
     ics_run_fetch_destroy(run);
     ics_run_intake_destroy(run);
+    ics_run_own_outputs_destroy(run);
     ics_run_clients_destroy(run);
     close_report(run, &run->summary_file);
     close_report(run, &run->metrics_file);
@@ -388,7 +347,7 @@ void ics_run_teardown(ics_run_state *run)
         free(run->programs[program]);
     }
     json_decref(run->common.light);
-    json_decref(run->common.settings);
+    json_decref(run->common.origin.settings);
     ics_tables_destroy(run->tables);
     ics_run_warnings_destroy(run);
     ics_models_destroy(run->models);

@@ -1,7 +1,6 @@
 /* The state of a run, which all files of this folder share. Each struct below names the file that
- * owns it: only that file changes it, unless a comment at a member says otherwise. A part asks
- * other parts by the functions of their headers, and does not read their structs; the lists of
- * units in ics_run_units are for all parts.
+ * owns it: only that file changes it, unless a comment at a member says otherwise. Other files may
+ * read it.
  *
  * A job is `out` from the moment it is sent until the loop has it back; jobs.h counts. A `look` is
  * one search for new step files.
@@ -52,6 +51,7 @@
 #include "pipeline/telemetry/latency.h"
 #include "pipeline/telemetry/metrics_listener.h"
 #include "pipeline/telemetry/output_names.h"
+#include "pipeline/telemetry/record_file.h"
 #include "pipeline/telemetry/report_file.h"
 #include "pipeline/telemetry/service_notify.h"
 #include "pipeline/transfer/errand.h"
@@ -74,7 +74,6 @@ typedef struct ics_run_state ics_run_state;
  * their claims. The loop calls the functions of all parts in the order of setup.c, on its own
  * thread; parts do not call each other. A function that is NULL does nothing. */
 typedef struct ics_run_part {
-    const char *name;
     /* Begins everything that can be begun now. The loop calls it once in each turn. */
     void (*offer)(ics_run_state *run);
     /* Whether the part has or expects work although no job is out. */
@@ -124,7 +123,8 @@ typedef struct ics_run_log {
 typedef struct ics_run_disk_full {
     bool paused;         /* nothing is read */
     double since, until; /* ics_clock_seconds() (s); until 0: the retry of a unit ends the pause */
-    uint32_t retries;    /* retries, pending or begun, of work that found the disk full */
+    uint32_t retries;    /* retries, pending or begun, of work that found the disk full; retry.c
+                            counts them */
     uint32_t spills;     /* attempts to move hits to the disk that failed in a row */
     ics_unit *of_unit; /* the last attempt that failed was for this unit; NULL: for no open unit */
     ics_unit *tries_unit; /* the job is for this unit */
@@ -147,7 +147,6 @@ typedef struct ics_run_message ics_run_message;
 typedef struct ics_run_clients {
     ics_listener *listener;    /* NULL: source.listen is not used, or it is closed */
     ics_run_message *messages; /* list of those that are not answered yet */
-    uint64_t received;         /* messages of the whole run */
     char *folder;              /* for the messages; NULL: source.listen is not used */
     char *lock_path;           /* the file that locks the folder */
     int lock;                  /* its descriptor; -1: none */
@@ -187,9 +186,8 @@ typedef struct ics_run_intake {
     char *spool; /* folder of the claims; NULL: nothing is claimed */
     ics_watch *watch;
     bool watching;      /* more files may come at any time */
-    bool look;          /* there may be files that are not claimed */
+    bool look;          /* there may be files that are not claimed; clients.c sets it, too */
     bool closed;        /* the run is at its end and gives claims back: nothing more is claimed */
-    uint64_t received;  /* messages of clients up to the last look */
     uint64_t ended;     /* claims that had ended at the last look */
     double quiet_until; /* ics_clock_seconds() before which the folder is left alone (s) */
     ics_retry retry;    /* of a look that failed */
@@ -333,7 +331,11 @@ struct ics_run_state {
     ics_run_clients clients;
     ics_run_units units;
     ics_run_claim_ahead claim_ahead;
-    ics_output_names own_outputs; /* owned by own_outputs.c */
+    ics_output_names own_outputs; /* owned by own_outputs.c, and the next one, too */
+    /* The paths of what the run writes about itself; NULL: it does not write this. The summary may
+     * be "-", standard output. What sink.records leaves out is written where a key or an option
+     * names it. */
+    char *records[ICS_RECORDS];
     ics_run_intake intake;
     ics_run_commands commands;
     ics_run_fetches fetches;

@@ -39,10 +39,3 @@ void ics_run_fail(ics_run_state *run, const icestream_error *cause)
     }
     ics_run_cancel(run);
 }
-
-void ics_run_fail_memory(ics_run_state *run, const char *text)
-{
-    icestream_error error = {.status = ICESTREAM_OK};
-    ics_error_set(&error, ICESTREAM_E_MEMORY, "%s", text);
-    ics_run_fail(run, &error);
-}

@@ -15,7 +15,5 @@ void ics_run_cancel(ics_run_state *run);
 /* Cancels the run because of an error. The first error counts. ICESTREAM_E_INTERRUPTED is ignored,
  * because a thread returns it when it obeys a stop. */
 void ics_run_fail(ics_run_state *run, const icestream_error *cause);
-/* ics_run_fail with ICESTREAM_E_MEMORY and this text. */
-void ics_run_fail_memory(ics_run_state *run, const char *text);
 
 #endif

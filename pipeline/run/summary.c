@@ -1,14 +1,15 @@
 #include "pipeline/run/summary.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/json_text.h"
+#include "base/new.h"
 #include "pipeline/files/output.h"
 #include "pipeline/run/exit_status.h"
 #include "pipeline/run/log.h"
-#include "pipeline/run/own_outputs.h"
 #include "pipeline/run/warnings.h"
 
 #include <errno.h>
@@ -23,16 +24,14 @@
  * result. */
 static json_t *account_json(const ics_unit_common *common, const icestream_account *account)
 {
-    json_t *object = json_pack(
+    json_t *object = ics_new_made(json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "created", (json_int_t)account->created, "absorbed",
         (json_int_t)account->absorbed, "detected", (json_int_t)account->detected, "left",
         (json_int_t)account->left, "stopped", (json_int_t)account->stopped, "hits",
-        (json_int_t)account->hits, "bounces", (json_int_t)account->bounces);
-    if (common->content != NULL &&
-        json_object_set_new(object, "photo_electrons",
-                            json_integer((json_int_t)account->photo_electrons)) != 0) {
-        json_decref(object);
-        return NULL;
+        (json_int_t)account->hits, "bounces", (json_int_t)account->bounces));
+    if (common->content != NULL) {
+        ics_new_member(object, "photo_electrons",
+                       json_integer((json_int_t)account->photo_electrons));
     }
     return object;
 }
@@ -76,13 +75,13 @@ static json_t *weights_json(const ics_run_state *run)
 /* Null if files are claimed, because their number has no limit: the journal has them. */
 static json_t *files_json(const ics_run_state *run)
 {
-    json_t *files = run->units.forgets ? json_null() : json_array();
-    for (const ics_unit *unit = run->units.forgets ? NULL : run->units.first;
-         files != NULL && unit != NULL; unit = unit->next) {
-        if (unit->result != ICS_RESULT_ABSENT &&
-            json_array_append_new(files, unit_json(unit)) != 0) {
-            json_decref(files);
-            return NULL;
+    if (run->units.forgets) {
+        return json_null();
+    }
+    json_t *files = ics_new_made(json_array());
+    for (const ics_unit *unit = run->units.first; unit != NULL; unit = unit->next) {
+        if (unit->result != ICS_RESULT_ABSENT) {
+            ics_new_item(files, unit_json(unit));
         }
     }
     return files;
@@ -108,16 +107,12 @@ static json_t *speed_json(const ics_run_state *run)
 /* Makes an array of texts from lines. */
 static json_t *lines_json(const char *lines)
 {
-    json_t *array = json_array();
-    while (array != NULL && *lines != '\0') {
-        size_t length = strcspn(lines, "\n");
-        char *line = strndup(lines, length);
-        int failed = line == NULL || json_array_append_new(array, ics_json_text(line)) != 0;
+    json_t *array = ics_new_made(json_array());
+    while (*lines != '\0') {
+        const size_t length = strcspn(lines, "\n");
+        char *line = ics_new_text("%.*s", (int)length, lines);
+        ics_new_item(array, ics_json_text(line));
         free(line);
-        if (failed) {
-            json_decref(array);
-            return NULL;
-        }
         lines += length + (lines[length] == '\n');
     }
     return array;
@@ -150,19 +145,14 @@ static json_t *gpu_json(const ics_run_state *run, const ics_device_facts *facts)
 /* The work of each device. */
 static json_t *members_json(const ics_run_state *run)
 {
-    json_t *members = json_array();
+    json_t *members = ics_new_made(json_array());
     ics_device_member_facts facts;
-    for (uint32_t i = 0; members != NULL && ics_device_member_facts_of(run->device, i, &facts);
-         ++i) {
-        json_t *member =
-            json_pack("{s:o, s:o?, s:b, s:I, s:I, s:f}", "name", ics_json_text(facts.name), "index",
-                      facts.is_gpu ? json_integer(facts.ordinal) : NULL, "alive", facts.alive,
-                      "batches", (json_int_t)facts.batches, "photons", (json_int_t)facts.photons,
-                      "seconds_busy", facts.seconds);
-        if (json_array_append_new(members, member) != 0) {
-            json_decref(members);
-            return NULL;
-        }
+    for (uint32_t i = 0; ics_device_member_facts_of(run->device, i, &facts); ++i) {
+        ics_new_item(members,
+                     json_pack("{s:o, s:o?, s:b, s:I, s:I, s:f}", "name", ics_json_text(facts.name),
+                               "index", facts.is_gpu ? json_integer(facts.ordinal) : NULL, "alive",
+                               facts.alive, "batches", (json_int_t)facts.batches, "photons",
+                               (json_int_t)facts.photons, "seconds_busy", facts.seconds));
     }
     return members;
 }
@@ -199,12 +189,12 @@ static json_t *summary_json(const ics_run_state *run, const icestream_error *res
         result->status != ICESTREAM_OK ? ics_json_text(result->text) : NULL, "seed", seed, "device",
         device_json(run), "digests", "configuration", origin->configuration, "ice", origin->ice,
         "detector", origin->detector, "file_counts", "done",
-        (json_int_t)ics_run_count(run, ICS_RESULT_DONE), "skipped",
-        (json_int_t)ics_run_count(run, ICS_RESULT_SKIPPED), "set_aside",
-        (json_int_t)ics_run_count(run, ICS_RESULT_QUARANTINED), "left",
+        (json_int_t)run->units.results[ICS_RESULT_DONE], "skipped",
+        (json_int_t)run->units.results[ICS_RESULT_SKIPPED], "set_aside",
+        (json_int_t)run->units.results[ICS_RESULT_QUARANTINED], "left",
         (json_int_t)ics_run_unfinished(run), "lost",
-        (json_int_t)ics_run_count(run, ICS_RESULT_LOST), "command_failed",
-        (json_int_t)ics_run_count(run, ICS_RESULT_UNDELIVERED), "retries",
+        (json_int_t)run->units.results[ICS_RESULT_LOST], "command_failed",
+        (json_int_t)run->units.results[ICS_RESULT_UNDELIVERED], "retries",
         (json_int_t)run->retries.total, "latency", ics_latency_json(&run->units.latency), "account",
         account_json(&run->common, &run->engine->sums.account), "weights", weights_json(run),
         "taken_over", taken_over_json(&run->taken_over), "speed", speed_json(run), "files",
@@ -246,10 +236,8 @@ static int write_to_file(const char *path, const char *writer, const char *text,
                          icestream_error *error)
 {
     ics_output *output = NULL;
-    int status = ics_output_create_as(path, writer, true, &output, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_output_write(output, text, strlen(text), error);
-    }
+    ICS_TRY(ics_output_create_as(path, writer, true, &output, error));
+    int status = ics_output_write(output, text, strlen(text), error);
     if (status == ICESTREAM_OK) {
         status = ics_output_commit(output, error);
     }
@@ -266,18 +254,12 @@ static int write_summary(const char *path, const char *writer, const json_t *sum
     struct stat about;
     const bool is_stdout = strcmp(path, "-") == 0;
     const bool replace = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
-    char *text = NULL;
-    char *json = ics_json_dump(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    if (json == NULL || asprintf(&text, "%s\n", json) < 0) {
-        free(json);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", path);
-    }
-    int status = is_stdout ? write_to_stdout(text, error)
-                 : replace ? write_to_file(path, writer, text, error)
-                           : write_to_device(path, text, error);
-    free(json);
-    free(text);
-    return status;
+    ICS_FREES char *json =
+        ics_new_made(ics_json_dump(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(9)));
+    ICS_FREES char *text = ics_new_text("%s\n", json);
+    return is_stdout ? write_to_stdout(text, error)
+           : replace ? write_to_file(path, writer, text, error)
+                     : write_to_device(path, text, error);
 }
 
 /* Logs that a file of this run has another name than the configured one, or may lose it. */
@@ -295,19 +277,10 @@ static void report_name(ics_run_state *run, const ics_report_file *file, const c
     }
 }
 
-/* If hits go to standard output there is no folder for a summary, unless a path is given. */
-static bool has_summary(const ics_run_state *run)
-{
-    return run->options->summary_path != NULL || ics_run_has_records(run->config);
-}
-
 static int open_summary(ics_run_state *run, const char *path, icestream_error *error)
 {
     if (strcmp(path, "-") == 0) {
-        run->summary_file = (ics_report_file){.path = strdup(path), .lock = -1};
-        if (run->summary_file.path == NULL) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-        }
+        run->summary_file = (ics_report_file){.path = ics_new_copy(path), .lock = -1};
         return !run->common.sink->files
                    ? ics_error_set(error, ICESTREAM_E_USAGE,
                                    "--summary: found -, and sink.directory is \"-\", too; expected "
@@ -322,27 +295,18 @@ static int open_summary(ics_run_state *run, const char *path, icestream_error *e
                : ics_output_clean_writers(run->summary_file.path, error);
 }
 
-int ics_run_summary_open(ics_run_state *run, const char *folder, icestream_error *error)
+int ics_run_summary_open(ics_run_state *run, icestream_error *error)
 {
-    const char *metrics =
-        run->options->metrics_path != NULL ? run->options->metrics_path : run->config->metrics.file;
-    const char *given = run->options->summary_path;
-    char *path = NULL;
-    int status = ICESTREAM_OK;
-    if (has_summary(run)) {
-        status = (given != NULL ? asprintf(&path, "%s", given)
-                                : asprintf(&path, "%s/summary.json", folder)) >= 0
-                     ? open_summary(run, path, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-        free(path);
+    const char *summary = run->records[ICS_RECORD_SUMMARY];
+    const char *metrics = run->records[ICS_RECORD_METRICS];
+    if (summary != NULL) {
+        ICS_TRY(open_summary(run, summary, error));
     }
-    if (status == ICESTREAM_OK && metrics != NULL) {
-        status = ics_report_file_open(metrics, run->worker, &run->metrics_file, error);
-    }
-    if (status == ICESTREAM_OK && metrics != NULL) {
+    if (metrics != NULL) {
+        ICS_TRY(ics_report_file_open(metrics, run->worker, &run->metrics_file, error));
         report_name(run, &run->metrics_file, metrics);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_run_summary(const ics_run_state *run, const icestream_error *result, icestream_error *error)
@@ -351,10 +315,6 @@ int ics_run_summary(const ics_run_state *run, const icestream_error *result, ice
     if (path == NULL) {
         return ICESTREAM_OK;
     }
-    json_t *summary = summary_json(run, result);
-    int status = summary != NULL ? write_summary(path, run->common.writer, summary, error)
-                                 : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                                 "out of memory for the summary of the run");
-    json_decref(summary);
-    return status;
+    json_auto_t *summary = ics_new_made(summary_json(run, result));
+    return write_summary(path, run->common.writer, summary, error);
 }

@@ -9,8 +9,8 @@
 int ics_run_summary(const ics_run_state *run, const icestream_error *result,
                     icestream_error *error);
 /* Chooses and locks the names of the summary and of the metrics file, so that runs at the same time
- * do not overwrite each other's, and removes incomplete summaries of killed runs. `folder`:
- * sink.directory. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
-int ics_run_summary_open(ics_run_state *run, const char *folder, icestream_error *error);
+ * do not overwrite each other's, and removes incomplete summaries of killed runs.
+ * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+int ics_run_summary_open(ics_run_state *run, icestream_error *error);
 
 #endif

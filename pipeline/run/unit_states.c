@@ -2,10 +2,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/visible_text.h"
-#include "pipeline/run/clients.h"
 #include "pipeline/run/disk_full.h"
 #include "pipeline/run/log.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/retry.h"
 #include "pipeline/run/stop.h"
 
@@ -34,8 +35,7 @@ void ics_run_unit_append(ics_run_state *run, ics_unit *unit)
     units->made++;
 }
 
-int ics_run_unit_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
-                        icestream_error *error)
+void ics_run_unit_insert(ics_run_state *run, ics_unit *before, ics_unit *unit)
 {
     ics_run_units *units = &run->units;
     unit->run = run;
@@ -44,14 +44,13 @@ int ics_run_unit_insert(ics_run_state *run, ics_unit *before, ics_unit *unit,
     units->last = units->last == before ? unit : units->last;
     units->to_open = unit;
     units->made++;
-    return ics_run_unit_open(run, unit, error);
+    ics_run_unit_open(run, unit);
 }
 
 /* Whether the parts from reading to writing have nothing more to do for the unit. */
 static bool is_past(const ics_unit *unit)
 {
-    return unit->work == NULL && unit->state != ICS_UNIT_WAITING &&
-           unit->state != ICS_UNIT_WAITING_AGAIN;
+    return unit->work == NULL && unit->state != ICS_UNIT_WAITING;
 }
 
 /* Frees a unit. `before`: the unit in front of it; NULL: it is the first one. */
@@ -95,31 +94,25 @@ static void offer(ics_run_state *run)
     }
 }
 
-const ics_run_part ics_run_unit_part = {.name = "unit_states", .offer = offer};
+const ics_run_part ics_run_unit_part = {.offer = offer};
 
 /* ---- memory of open units -------------------------------------------------------------------- */
 
-static void close_unit(ics_run_state *run, ics_unit *unit)
+void ics_run_unit_close(ics_run_state *run, ics_unit *unit)
 {
     run->units.open -= unit->work != NULL;
     ics_run_disk_full_forget(run, unit);
     ics_unit_close(unit);
 }
 
-void ics_run_unit_close(ics_run_state *run, ics_unit *unit)
+void ics_run_unit_open(ics_run_state *run, ics_unit *unit)
 {
-    close_unit(run, unit);
+    ics_run_unit_close(run, unit);
+    ics_unit_open(unit);
+    run->units.open++;
 }
 
-int ics_run_unit_open(ics_run_state *run, ics_unit *unit, icestream_error *error)
-{
-    close_unit(run, unit);
-    int status = ics_unit_open(unit, error);
-    run->units.open += unit->work != NULL;
-    return status;
-}
-
-/* ---- what rules say -------------------------------------------------------------------------- */
+/* ---- what states mean ------------------------------------------------------------------------ */
 
 static void log_result(ics_run_state *run, const ics_unit *unit)
 {
@@ -157,7 +150,7 @@ static void finish(ics_run_state *run, ics_unit *unit)
     ics_run_units *units = &run->units;
     log_result(run, unit);
     ics_run_retry_clear(run, &unit->retry);
-    close_unit(run, unit);
+    ics_run_unit_close(run, unit);
     units->finished++;
     units->results[unit->result]++;
     if (unit->result == ICS_RESULT_DONE) {
@@ -166,40 +159,33 @@ static void finish(ics_run_state *run, ics_unit *unit)
     if (unit->result == ICS_RESULT_QUARANTINED) {
         units->list_refused =
             units->list_refused || (unit->input->source->makes && unit->input->source->repeats);
-        ics_error_add(&units->refusals, ICESTREAM_E_INPUT, "%s",
-                      unit->refusal != NULL ? unit->refusal : unit->name);
+        ics_error_add(&units->refusals, ICESTREAM_E_INPUT, "%s", unit->refusal);
     }
     ics_run_clients_answer(run, unit);
 }
 
-static void act(ics_run_state *run, ics_unit *unit, ics_unit_action action)
+/* Does what belongs to the state that the unit has just entered. */
+static void enter_state(ics_run_state *run, ics_unit *unit)
 {
     ics_run_units *units = &run->units;
-    unit->result = ics_unit_rules_result(action, unit->result);
-    switch (action) {
-    case ICS_DO_DONE:
-    case ICS_DO_SKIP:
+    switch (unit->state) {
+    case ICS_UNIT_COMPLETE:
         STAILQ_INSERT_TAIL(&units->complete, unit, queued);
         break;
-    case ICS_DO_FAIL:
-        finish(run, unit);
+    case ICS_UNIT_STOPPED:
+        if (unit->result == ICS_RESULT_UNDELIVERED) {
+            finish(run, unit);
+        }
         break;
-    case ICS_DO_GIVE_BACK:
-        ics_run_retry_clear(run, &unit->retry);
+    case ICS_UNIT_ENDING:
         STAILQ_INSERT_TAIL(&units->ending, unit, queued);
         break;
-    case ICS_DO_END_CLAIM:
-    case ICS_DO_LOSE:
-        STAILQ_INSERT_TAIL(&units->ending, unit, queued);
-        break;
-    case ICS_DO_FINISH:
-    case ICS_DO_FINISH_LOST:
-    case ICS_DO_FINISH_ABSENT:
+    case ICS_UNIT_FINISHED:
         finish(run, unit);
         break;
-    case ICS_DO_LEAVE:
+    case ICS_UNIT_LEFT:
         ics_run_retry_clear(run, &unit->retry);
-        close_unit(run, unit);
+        ics_run_unit_close(run, unit);
         break;
     default:
         break;
@@ -217,26 +203,31 @@ static void fail_rule(ics_run_state *run, const ics_unit *unit, ics_unit_event e
 
 void ics_run_unit_event(ics_run_state *run, ics_unit *unit, ics_unit_event event)
 {
-    const ics_unit_rule *rule = ics_unit_rules_find(unit->state, event);
-    if (rule == NULL) {
+    const ics_unit_state before = unit->state;
+    if (!ics_unit_rules_next(before, event, &unit->state)) {
         fail_rule(run, unit, event);
         return;
     }
-    bool was_reading = ics_unit_rules_is_reading(unit->state);
-    bool is_reading = ics_unit_rules_is_reading(rule->next);
+    const bool was_reading = ics_unit_rules_is_reading(before);
+    const bool is_reading = ics_unit_rules_is_reading(unit->state);
     run->units.reading += is_reading;
     run->units.reading -= was_reading;
-    unit->state = rule->next;
     if (is_reading != was_reading && unit->input->source->continues) {
         run->units.message_open = is_reading;
     }
     if (was_reading && !is_reading && !unit->reader_job.out && !unit->work->propagation.job.out) {
         ics_unit_close_reader(unit);
     }
-    if (unit->state == ICS_UNIT_WAITING_AGAIN && unit->work == NULL) {
-        run->units.oldest = run->units.first; /* which had gone past the unit */
+    if (unit->state != before) {
+        enter_state(run, unit);
     }
-    act(run, unit, rule->action);
+}
+
+void ics_run_unit_decide(ics_run_state *run, ics_unit *unit, ics_unit_event event,
+                         ics_unit_result result)
+{
+    unit->result = result;
+    ics_run_unit_event(run, unit, event);
 }
 
 /* ---- events with a cause --------------------------------------------------------------------- */
@@ -246,45 +237,39 @@ static void set_refusal(ics_unit *unit, const char *text)
 {
     const char *path = unit->claim.path;
     size_t length = path != NULL ? strlen(path) : 0;
-    if (length == 0 || strncmp(text, path, length) != 0) {
-        unit->refusal = strdup(text);
-    } else if (asprintf(&unit->refusal, "%s%s", unit->name, text + length) < 0) {
-        unit->refusal = NULL;
-    }
-    if (unit->refusal != NULL) {
-        ics_visible_hide_newlines(unit->name, unit->refusal);
-    }
+    unit->refusal = length > 0 && strncmp(text, path, length) == 0
+                        ? ics_new_text("%s%s", unit->name, text + length)
+                        : ics_new_copy(text);
+    ics_visible_hide_newlines(unit->name, unit->refusal);
 }
 
-void ics_run_unit_refuse(ics_run_state *run, ics_unit *unit, ics_unit_event event,
-                         const char *reason)
+bool ics_run_unit_has_use_for_hits(const ics_unit *unit)
 {
+    return unit->state != ICS_UNIT_WAITING && unit->result != ICS_RESULT_QUARANTINED;
+}
+
+void ics_run_unit_give_up(ics_run_state *run, ics_unit *unit)
+{
+    if (unit->state == ICS_UNIT_READ && unit->result == ICS_RESULT_QUARANTINED) {
+        return;
+    }
+    if (unit->state != ICS_UNIT_STOPPED && unit->state != ICS_UNIT_ENDING) {
+        unit->result = ICS_RESULT_NONE;
+    }
+    ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
+}
+
+void ics_run_unit_refuse(ics_run_state *run, ics_unit *unit, bool goes_on, const char *reason)
+{
+    const bool reads_on = goes_on && ics_unit_rules_is_reading(unit->state);
     if (unit->refusal == NULL) {
         set_refusal(unit, reason);
     }
     ics_run_retry_clear(run, &unit->retry);
-    ics_run_unit_event(run, unit, event);
-}
-
-void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what,
-                          const icestream_error *error)
-{
-    /* A watched folder was removed while the claim was being ended. The next attempt finds that the
-     * claim is lost, or that the folder is there again. */
-    const bool away = what == ICS_RETRY_CLAIM && run->intake.watching &&
-                      (error->cause == ENOENT || error->cause == ENOTDIR);
-    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, away, error)) {
-    case ICS_RUN_RETRY_LATER:
-        ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
-        break;
-    case ICS_RUN_RETRY_LEAVE:
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
-        break;
-    case ICS_RUN_RETRY_REFUSED:
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
-        ics_run_fail(run, error);
-        break;
+    if (unit->state != ICS_UNIT_STOPPED) {
+        unit->result = ICS_RESULT_QUARANTINED;
     }
+    ics_run_unit_event(run, unit, reads_on ? ICS_ON_BAD_MESSAGE : ICS_ON_BAD_INPUT);
 }
 
 /* Leaves the unit to the next run. */
@@ -297,39 +282,37 @@ static void leave_blocked(ics_run_state *run, ics_unit *unit, const icestream_er
     ics_run_log_event(run, &event);
     ics_error_add(&run->stop.why_blocked, ICESTREAM_E_OUTPUT, "%s", error->text);
     run->stop.blocked++;
-    ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
-    close_unit(run, unit);
+    ics_run_unit_give_up(run, unit);
+    ics_run_unit_close(run, unit);
 }
 
-void ics_run_unit_blocked(ics_run_state *run, ics_unit *unit, ics_retry_what what,
+void ics_run_unit_trouble(ics_run_state *run, ics_unit *unit, ics_retry_what what, bool blocked,
                           const icestream_error *error)
 {
-    if (run->options->fail_fast || run->stop.fatal.status != ICESTREAM_OK) {
-        ics_run_unit_trouble(run, unit, what, error);
-        return;
-    }
-    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, run->intake.watching, error)) {
+    const bool spares_run =
+        blocked && !run->options->fail_fast && run->stop.fatal.status == ICESTREAM_OK;
+    /* A watched folder was removed while the claim was being ended. The next attempt finds that the
+     * claim is lost, or that the folder is there again. */
+    const bool away =
+        what == ICS_RETRY_CLAIM && (error->cause == ENOENT || error->cause == ENOTDIR);
+    const bool lasting = run->intake.watching && (spares_run || away);
+    switch (ics_run_retry_after(run, &unit->retry, what, unit->name, lasting, error)) {
     case ICS_RUN_RETRY_LATER:
         ics_run_unit_event(run, unit, ICS_ON_RETRY_LATER);
-        if (unit->state == ICS_UNIT_WAITING_AGAIN) { /* others may be open in its stead */
-            close_unit(run, unit);
+        if (spares_run && unit->state == ICS_UNIT_WAITING) { /* others may be open in its stead */
+            ics_run_unit_close(run, unit);
         }
         break;
     case ICS_RUN_RETRY_LEAVE:
-        ics_run_unit_event(run, unit, ICS_ON_GIVEN_UP);
+        ics_run_unit_give_up(run, unit);
         break;
     case ICS_RUN_RETRY_REFUSED:
-        leave_blocked(run, unit, error);
+        if (spares_run) {
+            leave_blocked(run, unit, error);
+        } else {
+            ics_run_unit_give_up(run, unit);
+            ics_run_fail(run, error);
+        }
         break;
     }
-}
-
-void ics_run_unit_succeeded(ics_run_state *run, ics_unit *unit)
-{
-    ics_run_retry_succeeded(run, &unit->retry);
-}
-
-bool ics_run_unit_holds_claim(const ics_unit *unit)
-{
-    return unit->claim.name != NULL && !ics_unit_rules_is_last(unit->state);
 }

@@ -1,12 +1,12 @@
 #include "pipeline/run/warnings.h"
 
+#include "base/new.h"
 #include "pipeline/run/log.h"
 
 #include <stdarg.h>
 
 enum { SLOW_KEPT = 100 }; /* step files with slow steps that the summary names */
 
-/* Without memory the warning is missing in the summary only. */
 void ics_run_warnings_add(ics_run_state *run, const char *format, ...)
 {
     char text[ICS_EVENT_TEXT];
@@ -53,24 +53,18 @@ void ics_run_warnings_check_results(ics_run_state *run)
     }
 }
 
-/* Counts the step files with slow steps that are not in the list. */
-static bool append_count(json_t *list, const ics_run_warnings *warnings)
-{
-    return warnings->slow_files <= SLOW_KEPT ||
-           json_array_append_new(
-               list, json_sprintf("%zu more step files have steps below the Cherenkov threshold; "
-                                  "the log names them",
-                                  warnings->slow_files - SLOW_KEPT)) == 0;
-}
-
 json_t *ics_run_warnings_json(const ics_run_state *run)
 {
-    json_t *list = json_array();
-    if (list != NULL && (!ics_warnings_append_json(&run->models->warnings, list) ||
-                         !ics_warnings_append_json(&run->warnings.texts, list) ||
-                         !append_count(list, &run->warnings))) {
-        json_decref(list);
-        return NULL;
+    json_t *list = ics_new_made(json_array());
+    if (!ics_warnings_append_json(&run->models->warnings, list) ||
+        !ics_warnings_append_json(&run->warnings.texts, list)) {
+        ics_new_fail();
+    }
+    if (run->warnings.slow_files > SLOW_KEPT) { /* those that are not in the list */
+        ics_new_item(list,
+                     json_sprintf("%zu more step files have steps below the Cherenkov threshold; "
+                                  "the log names them",
+                                  run->warnings.slow_files - SLOW_KEPT));
     }
     return list;
 }

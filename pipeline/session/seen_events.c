@@ -98,8 +98,7 @@ bool ics_seen_events_look(ics_seen_events *seen, const char *name, const ics_eve
         const ics_seen_input *input = &seen->inputs[i];
         ics_event_span both;
         if (input->name != NULL && input->low <= high && input->high >= low &&
-            ics_event_spans_overlap(input->spans, input->count, spans->items, spans->count,
-                                    &both)) {
+            ics_step_watch_overlap(input->spans, input->count, spans->items, spans->count, &both)) {
             describe(input->name, name, &both, text, size);
             seen->has_warned = true;
             return true;

@@ -3,7 +3,7 @@
 #ifndef ICS_SESSION_SEEN_EVENTS_H
 #define ICS_SESSION_SEEN_EVENTS_H
 
-#include "pipeline/engine/event_spans.h"
+#include "pipeline/engine/step_watch.h"
 
 typedef struct ics_seen_input ics_seen_input;
 

@@ -1,7 +1,9 @@
 #include "pipeline/source/fetch_folder.h"
 
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -80,18 +82,16 @@ static void clean(const char *parent)
     const struct dirent *entry;
     while (entries != NULL && (entry = readdir(entries)) != NULL) {
         const char *name = entry->d_name;
-        char *path = NULL;
         if (strncmp(name, beginning, sizeof beginning - 1) != 0 ||
-            strlen(name) != sizeof beginning - 1 + WRITER ||
-            asprintf(&path, "%s/%s", parent, name) < 0) {
+            strlen(name) != sizeof beginning - 1 + WRITER) {
             continue;
         }
+        ICS_FREES char *path = ics_new_text("%s/%s", parent, name);
         const int lock = lock_folder(path, false);
         if (lock >= 0) {
             close(lock); /* a file server keeps the names of open files */
             remove_folder(path);
         }
-        free(path);
     }
     if (entries != NULL) {
         closedir(entries);
@@ -120,23 +120,15 @@ static int make_folder(const char *fresh, ics_fetch_folder *out)
 int ics_fetch_folder_open(const char *parent, const char *writer, ics_fetch_folder *out,
                           icestream_error *error)
 {
-    *out = (ics_fetch_folder){.lock = -1};
+    *out =
+        (ics_fetch_folder){.lock = -1, .path = ics_new_text("%s/%s%s", parent, beginning, writer)};
     const int made = ics_disk_make_folders(parent, 0777) == 0 ? 0 : errno;
     if (made == 0) {
         clean(parent);
     }
-    char *fresh = NULL; /* the name until the folder is locked, which clean() does not know */
-    if (asprintf(&out->path, "%s/%s%s", parent, beginning, writer) < 0) {
-        out->path = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for fetched step files");
-    }
-    if (asprintf(&fresh, "%s/.fetching-%s", parent, writer) < 0) {
-        free(out->path);
-        out->path = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for fetched step files");
-    }
+    /* The name until the folder is locked, which clean() does not know. */
+    ICS_FREES char *fresh = ics_new_text("%s/.fetching-%s", parent, writer);
     const int cause = made == 0 ? make_folder(fresh, out) : made;
-    free(fresh);
     if (cause == 0) {
         return ICESTREAM_OK;
     }

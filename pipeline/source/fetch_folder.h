@@ -11,8 +11,7 @@ typedef struct ics_fetch_folder {
 } ics_fetch_folder;
 
 /* Makes the folder in `parent`, which is made if it is missing. `writer` is eight digits that no
- * other living run has. ICESTREAM_E_OUTPUT with the cause, ICESTREAM_E_MEMORY. The caller closes
- * *out. */
+ * other living run has. ICESTREAM_E_OUTPUT with the cause. The caller closes *out. */
 int ics_fetch_folder_open(const char *parent, const char *writer, ics_fetch_folder *out,
                           icestream_error *error);
 /* Removes the folder with its files. */

@@ -2,6 +2,7 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,18 +60,11 @@ int ics_incoming_file_create(const char *folder, const char *name, ics_incoming_
                              icestream_error *error)
 {
     *out = NULL;
-    ics_incoming_file *file = calloc(1, sizeof *file);
-    if (file == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
-    }
+    ics_incoming_file *file = ICS_NEW(ics_incoming_file);
     file->descriptor = -1;
-    file->folder = strdup(folder);
-    if (asprintf(&file->part, "%s/%s.part", folder, name) < 0) {
-        file->part = NULL;
-    }
-    int status = file->folder != NULL && file->part != NULL
-                     ? open_part(file, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
+    file->folder = ics_new_copy(folder);
+    file->part = ics_new_text("%s/%s.part", folder, name);
+    const int status = open_part(file, error);
     if (status != ICESTREAM_OK) {
         destroy(file);
         return status;
@@ -103,13 +97,10 @@ const char *ics_incoming_file_part(const ics_incoming_file *file)
 
 int ics_incoming_file_commit(ics_incoming_file *file, const char *path, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    if (fdatasync(file->descriptor) != 0) {
-        status = output_error(file->part, "write it to the disk", error);
-    }
-    if (status == ICESTREAM_OK && rename(file->part, path) != 0) {
-        status = output_error(path, "rename to it", error);
-    }
+    int status = fdatasync(file->descriptor) != 0
+                     ? output_error(file->part, "write it to the disk", error)
+                 : rename(file->part, path) != 0 ? output_error(path, "rename to it", error)
+                                                 : ICESTREAM_OK;
     if (status != ICESTREAM_OK) {
         ics_incoming_file_abandon(file);
         return status;

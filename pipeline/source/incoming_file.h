@@ -3,7 +3,7 @@
  *
  * All functions may wait for the disk, so call them on a worker thread. A process that writes a
  * part holds a lock on it (flock). A part without a lock was left by a killed process. Errors:
- * ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY.
+ * ICESTREAM_E_OUTPUT.
  */
 #ifndef ICS_SOURCE_INCOMING_FILE_H
 #define ICS_SOURCE_INCOMING_FILE_H

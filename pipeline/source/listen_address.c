@@ -203,11 +203,8 @@ static int open_local(ics_listen_socket *listening, const ics_listen_address *ad
     char path[sizeof listening->path + sizeof ".lock"];
     int lock;
     snprintf(path, sizeof path, "%s.lock", listening->path);
-    int status = lock_name(listening, path, &lock, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    status = remove_dead(listening, address, error);
+    ICS_TRY(lock_name(listening, path, &lock, error));
+    int status = remove_dead(listening, address, error);
     if (status == ICESTREAM_OK) {
         status = bind_and_listen(listening, address, error);
     }
@@ -215,23 +212,13 @@ static int open_local(ics_listen_socket *listening, const ics_listen_address *ad
     return status;
 }
 
-/* Writes the text of a TCP address, with the port that the socket got. */
-static void name_tcp(ics_listen_socket *listening, const ics_listen_address *address)
+void ics_listen_address_text(const ics_listen_address *address, char *text, size_t size)
 {
-    ics_listen_address bound = *address;
-    if (listening->descriptor >= 0) {
-        getsockname(listening->descriptor, &bound.socket.any, &bound.size);
-    }
-    char host[INET6_ADDRSTRLEN] = "";
-    if (bound.socket.any.sa_family == AF_INET6) {
-        inet_ntop(AF_INET6, &bound.socket.v6.sin6_addr, host, sizeof host);
-        snprintf(listening->text, sizeof listening->text, "[%s]:%u", host,
-                 ntohs(bound.socket.v6.sin6_port));
-    } else {
-        inet_ntop(AF_INET, &bound.socket.v4.sin_addr, host, sizeof host);
-        snprintf(listening->text, sizeof listening->text, "%s:%u", host,
-                 ntohs(bound.socket.v4.sin_port));
-    }
+    char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "";
+    const bool brackets = address->socket.any.sa_family == AF_INET6;
+    getnameinfo(&address->socket.any, address->size, host, sizeof host, port, sizeof port,
+                NI_NUMERICHOST | NI_NUMERICSERV);
+    snprintf(text, size, "%s%s%s:%s", brackets ? "[" : "", host, brackets ? "]" : "", port);
 }
 
 int ics_listen_socket_open(const ics_listen_address *address, ics_listen_socket *out,
@@ -243,13 +230,15 @@ int ics_listen_socket_open(const ics_listen_address *address, ics_listen_socket 
         memcpy(out->path, address->socket.local.sun_path, sizeof address->socket.local.sun_path);
         snprintf(out->text, sizeof out->text, "unix:%s", out->path);
     } else {
-        name_tcp(out, address);
+        ics_listen_address_text(address, out->text, sizeof out->text);
     }
     int status = local ? open_local(out, address, error) : bind_and_listen(out, address, error);
     if (status != ICESTREAM_OK) {
         ics_listen_socket_close(out);
-    } else if (!local) {
-        name_tcp(out, address);
+    } else if (!local) { /* with the port that the socket got */
+        ics_listen_address bound = *address;
+        getsockname(out->descriptor, &bound.socket.any, &bound.size);
+        ics_listen_address_text(&bound, out->text, sizeof out->text);
     }
     return status;
 }

@@ -33,6 +33,9 @@ typedef struct ics_listen_socket {
 int ics_listen_address_parse(const char *text, bool names, ics_listen_address *out,
                              icestream_error *error);
 
+/* Writes a TCP address as "127.0.0.1:4711" or "[::1]:4711". */
+void ics_listen_address_text(const ics_listen_address *address, char *text, size_t size);
+
 /* Binds and listens; the descriptor does not block. The file of a Unix-domain socket has mode 0600
  * from the beginning. The socket of a dead process is replaced. It is an error if a process listens
  * on the socket, or if something else has the name. ICESTREAM_E_FAILED. */

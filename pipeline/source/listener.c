@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
@@ -172,10 +173,7 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     listener->next_time =
         options->next_seconds > 0 ? (uint64_t)(1000 * options->next_seconds) : 600000;
     listener->has_token = options->token_file != NULL;
-    listener->folder = strdup(options->folder);
-    if (listener->folder == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");
-    }
+    listener->folder = ics_new_copy(options->folder);
     ICS_TRY(prepare(options->address, options->token_file, &where, &listener->token, error));
     ICS_TRY(choose_prefix(listener, error));
     ICS_TRY(ics_incoming_file_clean(listener->folder, "message-", error));
@@ -187,10 +185,7 @@ int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,
                         icestream_error *error)
 {
     *out = NULL;
-    ics_listener *listener = calloc(1, sizeof *listener);
-    if (listener == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a listener");
-    }
+    ics_listener *listener = ICS_NEW(ics_listener);
     listener->loop = loop;
     listener->events = *events;
     int status = set_up(listener, options, error);
@@ -290,8 +285,8 @@ void ics_listener_finish(ics_listener *listener, uint64_t number, json_t *answer
     if (!client->hits || hits == NULL || client->closing || client->mute) {
         ics_listener_answer(listener, number, answer);
         ics_listener_release(listener, number);
-    } else if (!ics_listener_client_offer_hits(client, answer, hits)) {
-        ics_listener_client_drop(client, "out of memory for its hits");
+    } else {
+        ics_listener_client_offer_hits(client, answer, hits);
     }
 }
 

@@ -1,5 +1,7 @@
 /* Answers to clients. */
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
@@ -50,13 +52,8 @@ static bool append(ics_client *client, const char *line, size_t length)
         ics_listener_client_drop(client, "does not read its answers");
         return false;
     }
-    char *grown = realloc(client->answers, client->answers_size + length);
-    if (grown == NULL) {
-        ics_listener_client_drop(client, "out of memory for an answer");
-        return false;
-    }
-    client->answers = grown;
-    memcpy(grown + client->answers_size, line, length);
+    client->answers = ics_new_size(client->answers, client->answers_size + length, 1);
+    memcpy(client->answers + client->answers_size, line, length);
     client->answers_size += length;
     return true;
 }
@@ -66,15 +63,10 @@ bool ics_listener_client_report(ics_client *client, const json_t *answer)
     if (client->closing || client->mute || client->shut) {
         return false;
     }
-    char *line = answer != NULL ? json_dumps(answer, JSON_COMPACT) : NULL;
-    if (line == NULL) {
-        ics_listener_client_drop(client, "out of memory for an answer");
-        return false;
-    }
+    ICS_FREES char *line = ics_new_made(json_dumps(answer, JSON_COMPACT));
     size_t length = strlen(line);
     line[length] = '\n'; /* in place of the final zero */
-    bool queued = append(client, line, length + 1);
-    free(line);
+    const bool queued = append(client, line, length + 1);
     if (queued) {
         ics_listener_client_flush(client);
     }
@@ -111,16 +103,16 @@ void ics_listener_client_refuse(ics_client *client, bool numbered, const char *r
         }
     }
     text[length] = 0;
-    json_t *answer = numbered ? json_pack("{s:I, s:s, s:s}", "message", (json_int_t)client->message,
+    json_auto_t *answer = numbered
+                              ? json_pack("{s:I, s:s, s:s}", "message", (json_int_t)client->message,
                                           "state", "refused", "reason", text)
                               : json_pack("{s:s, s:s}", "state", "refused", "reason", text);
-    if (client->passes && answer != NULL) { /* the same message may succeed later */
-        json_object_set_new(answer, "again", json_true());
+    if (client->passes) { /* the same message may succeed later */
+        ics_new_member(answer, "again", json_true());
     }
     client->passes = false;
     client->listener->counts.refused++;
     ics_listener_client_report(client, answer);
-    json_decref(answer);
     if (client->joined) {
         ics_listener_report(client->listener, ICS_LISTENER_REFUSED, client->number,
                             numbered ? client->message : 0, text);
@@ -139,10 +131,9 @@ void ics_listener_client_deliver(ics_client *client, const char *path)
     ics_listener_shares_add(client, client->job.tag, client->job.cost);
     listener->counts.received++;
     listener->counts.bytes += message.bytes;
-    json_t *answer = json_pack("{s:I, s:s, s:s}", "message", (json_int_t)message.number, "state",
-                               "received", "file", strrchr(path, '/') + 1);
+    json_auto_t *answer = json_pack("{s:I, s:s, s:s}", "message", (json_int_t)message.number,
+                                    "state", "received", "file", strrchr(path, '/') + 1);
     ics_listener_client_report(client, answer);
-    json_decref(answer);
     if (!listener->closing) {
         listener->events.message(listener->events.user, &message);
     }

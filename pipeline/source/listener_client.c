@@ -1,15 +1,43 @@
 /* One client: the token, its messages, and what follows from its input. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 static void on_timer(uv_timer_t *timer);
+
+/* Describes where the client comes from, as far as the system knows. */
+static void describe(const ics_client *client, char *text, size_t size)
+{
+    ics_listen_address peer = {.size = sizeof peer.socket};
+    struct ucred owner;
+    socklen_t owner_size = sizeof owner;
+    char from[sizeof client->listener->listening.text];
+    snprintf(from, sizeof from, "%s", client->listener->listening.text);
+    const bool known = getpeername(client->descriptor, &peer.socket.any, &peer.size) == 0;
+    if (known && peer.socket.any.sa_family != AF_UNIX) {
+        ics_listen_address_text(&peer, from, sizeof from);
+    } else if (known &&
+               getsockopt(client->descriptor, SOL_SOCKET, SO_PEERCRED, &owner, &owner_size) == 0) {
+        snprintf(text, size, "process %ld of user %lu", (long)owner.pid, (unsigned long)owner.uid);
+        return;
+    }
+    snprintf(text, size, "from %s", from);
+}
+
+/* Whether the client has closed its connection, and not only its side. */
+static bool has_gone(const ics_client *client)
+{
+    struct pollfd about = {.fd = client->descriptor};
+    return poll(&about, 1, 0) > 0 && (about.revents & (POLLHUP | POLLERR)) != 0;
+}
 
 /* Sends away a client that has already got the reason as an answer. The connection stays open for
  * ICS_CLIENT_LINGER: if we closed it while received bytes are unread, the system would reset it,
@@ -20,7 +48,7 @@ static void leave(ics_client *client, const char *reason)
         return;
     }
     ics_listener_client_begin_leaving(client);
-    client->left = strdup(reason);
+    client->left = ics_new_copy(reason);
     client->chunk_at = client->chunk_size;
     uv_timer_start(&client->timer, on_timer, ICS_CLIENT_LINGER, 0);
     ics_listener_client_abandon(client);
@@ -77,7 +105,7 @@ static void join(ics_client *client)
     client->joined = client->counted = true;
     listener->counts.clients++;
     listener->counts.joined++;
-    ics_listener_client_describe(client, text, sizeof text);
+    describe(client, text, sizeof text);
     ics_listener_report(listener, ICS_LISTENER_JOINED, client->number, 0, text);
 }
 
@@ -348,7 +376,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
         client->polled = 0;
     }
     if (events & UV_PRIORITIZED) {
-        client->mute |= ics_listener_client_has_gone(client);
+        client->mute |= has_gone(client);
     }
     if (events & UV_WRITABLE) {
         ics_listener_client_flush(client);
@@ -381,36 +409,23 @@ static void on_stored(ics_client *client)
     }
 }
 
-/* Creates a client with its memory and its handles. On errors nothing is left. */
-static ics_client *make_client(ics_listener *listener, int descriptor, icestream_error *error)
+/* Creates a client with its memory and its handles. *failure: an error of libuv, and then nothing
+ * is left. */
+static ics_client *make_client(ics_listener *listener, int descriptor, int *failure)
 {
     char name[32];
-    ics_client *client = calloc(1, sizeof *client);
-    if (client == NULL) {
-        ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
-        return NULL;
-    }
+    ics_client *client = ICS_NEW(ics_client);
     client->listener = listener;
     client->descriptor = descriptor;
     client->number = ++listener->last_client;
     client->stored = on_stored;
     client->impatient = ics_listener_client_on_patience;
-    client->chunk = malloc(ICS_CLIENT_CHUNK);
-    client->tags = calloc(listener->credits, sizeof *client->tags);
+    client->chunk = ICS_NEW_ARRAY(unsigned char, ICS_CLIENT_CHUNK);
+    client->tags = ICS_NEW_ARRAY(uint64_t, listener->credits);
     snprintf(name, sizeof name, "client %" PRIu64, client->number);
-    int status =
-        client->chunk != NULL && client->tags != NULL
-            ? ics_message_frame_create(name, listener->message_limit, &client->frame, error)
-            : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
-    int failure = 0;
-    if (status == ICESTREAM_OK) {
-        failure = uv_poll_init(listener->loop, &client->poll, descriptor);
-    }
-    if (failure != 0) {
-        status = ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up a client: %s",
-                               uv_strerror(failure));
-    }
-    if (status != ICESTREAM_OK) {
+    client->frame = ics_message_frame_create(name, listener->message_limit);
+    *failure = uv_poll_init(listener->loop, &client->poll, descriptor);
+    if (*failure != 0) {
         ics_message_frame_destroy(client->frame);
         free(client->chunk);
         free(client->tags);
@@ -426,11 +441,12 @@ static ics_client *make_client(ics_listener *listener, int descriptor, icestream
 
 int ics_listener_client_create(ics_listener *listener, int descriptor, icestream_error *error)
 {
-    icestream_error found = {.status = ICESTREAM_OK};
-    ics_client *client = make_client(listener, descriptor, &found);
+    int failure = 0;
+    ics_client *client = make_client(listener, descriptor, &failure);
     if (client == NULL) {
         close(descriptor);
-        return ics_error_copy(error, &found);
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up a client: %s",
+                             uv_strerror(failure));
     }
     client->next = listener->first;
     listener->first = client;

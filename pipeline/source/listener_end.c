@@ -1,8 +1,39 @@
-/* The end of a client: its connection is closed, then its memory is freed. */
+/* Reports to the caller, and the end of a client: its connection is closed, then its memory is
+ * freed.
+ */
 #include "pipeline/source/listener_state.h"
 
 #include <stdlib.h>
 #include <unistd.h>
+
+void ics_listener_report(ics_listener *listener, ics_listener_event event, uint64_t client,
+                         uint64_t message, const char *text)
+{
+    if (!listener->closing) {
+        listener->events.report(listener->events.user, event, client, message, text);
+    }
+}
+
+void ics_listener_free_if_unused(ics_listener *listener)
+{
+    if (listener->closing && listener->open_handles == 0 && listener->first == NULL) {
+        free(listener->folder);
+        free(listener);
+    }
+}
+
+/* Removes a client from the list. May free the listener. */
+static void forget(ics_client *client)
+{
+    ics_listener *listener = client->listener;
+    ics_client **link = &listener->first;
+    while (*link != client) {
+        link = &(*link)->next;
+    }
+    *link = client->next;
+    listener->clients_open--;
+    ics_listener_free_if_unused(listener);
+}
 
 void ics_listener_client_release(ics_client *client)
 {
@@ -13,7 +44,7 @@ void ics_listener_client_release(ics_client *client)
         ics_listener_client_abandon(client);
         return;
     }
-    ics_listener_forget(client);
+    forget(client);
     ics_message_frame_destroy(client->frame);
     free(client->chunk);
     ics_listener_client_forget_hits(client);

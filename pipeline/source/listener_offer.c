@@ -1,5 +1,6 @@
 /* A hit file is opened and digested on a worker thread, and then waits to be sent. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/source/listener_state.h"
 
 #include <errno.h>
@@ -50,11 +51,10 @@ static void run_digest(uv_work_t *request)
 /* The last line of a message whose hits cannot be sent. */
 static void refuse(ics_client *client, const ics_client_hits *hits)
 {
-    json_t *line =
+    json_auto_t *line =
         json_pack("{s:O?, s:s, s:s, s:b}", "message", json_object_get(hits->answer, "message"),
                   "state", "refused", "reason", hits->error.text, "again", 1);
     ics_listener_client_report(client, line);
-    json_decref(line);
 }
 
 static void end_digest(uv_work_t *request, int status)
@@ -69,9 +69,9 @@ static void end_digest(uv_work_t *request, int status)
         return;
     }
     if (hits->error.status == ICESTREAM_OK) {
-        json_object_set_new(hits->answer, "bytes", json_integer((json_int_t)hits->size));
-        json_object_set_new(hits->answer, "sha256", json_string(hits->digest));
-        hits->line = json_dumps(hits->answer, JSON_COMPACT);
+        ics_new_member(hits->answer, "bytes", json_integer((json_int_t)hits->size));
+        ics_new_member(hits->answer, "sha256", json_string(hits->digest));
+        hits->line = ics_new_made(json_dumps(hits->answer, JSON_COMPACT));
     }
     if (hits->line == NULL) {
         refuse(client, hits);
@@ -92,22 +92,15 @@ static void end_digest(uv_work_t *request, int status)
     }
 }
 
-bool ics_listener_client_offer_hits(ics_client *client, json_t *answer, const char *path)
+void ics_listener_client_offer_hits(ics_client *client, json_t *answer, const char *path)
 {
-    ics_client_hits *hits = calloc(1, sizeof *hits);
-    char *copy = strdup(path);
-    if (hits == NULL || copy == NULL || answer == NULL) {
-        free(hits);
-        free(copy);
-        return false;
-    }
+    ics_client_hits *hits = ICS_NEW(ics_client_hits);
     hits->client = client;
-    hits->path = copy;
+    hits->path = ics_new_copy(path);
     hits->answer = json_incref(answer);
     hits->descriptor = -1;
     hits->request.data = hits;
     client->hits_working++;
     /* Fails only if it is given no function. */
     (void)uv_queue_work(client->listener->loop, &hits->request, run_digest, end_digest);
-    return true;
 }

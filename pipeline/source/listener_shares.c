@@ -7,6 +7,8 @@
  * the order is that of the names, and needs no other record. A client with small messages so gets
  * as many photons as one with large ones, and a client that was idle saves up no share.
  */
+#include "base/cleanup.h"
+#include "base/new.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/source/listener_state.h"
 
@@ -70,9 +72,9 @@ static uint64_t read_photons(int descriptor, const ics_npy_header *header,
                              const ics_npy_field *field)
 {
     const size_t at_a_time = ROWS_BYTES / header->row_bytes;
-    unsigned char *bytes = malloc(ROWS_BYTES);
+    ICS_FREES unsigned char *bytes = ICS_NEW_ARRAY(unsigned char, ROWS_BYTES);
     uint64_t sum = 0, done = 0;
-    while (bytes != NULL && done < header->rows) {
+    while (done < header->rows) {
         const uint64_t left = header->rows - done;
         const size_t rows = left < at_a_time ? (size_t)left : at_a_time;
         const size_t size = rows * header->row_bytes;
@@ -83,7 +85,6 @@ static uint64_t read_photons(int descriptor, const ics_npy_header *header,
         sum += add_photons(field, bytes, rows, header->row_bytes);
         done += rows;
     }
-    free(bytes);
     return sum;
 }
 
@@ -122,12 +123,13 @@ static uint64_t cost_of(int descriptor, const unsigned char *bytes, size_t size,
 
 uint64_t ics_listener_shares_cost(const char *path, uint64_t *photons)
 {
-    unsigned char *head = malloc(ICS_MESSAGE_HEADER_MAX + ICS_NPY_PREAMBLE);
+    ICS_FREES unsigned char *head =
+        ICS_NEW_ARRAY(unsigned char, ICS_MESSAGE_HEADER_MAX + ICS_NPY_PREAMBLE);
     struct stat about = {.st_size = 0};
     uint64_t cost = 1;
     *photons = 0;
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor >= 0 && head != NULL && fstat(descriptor, &about) == 0) {
+    if (descriptor >= 0 && fstat(descriptor, &about) == 0) {
         const ssize_t size = pread(descriptor, head, ICS_MESSAGE_HEADER_MAX + ICS_NPY_PREAMBLE, 0);
         cost += (uint64_t)about.st_size;
         cost = size > 0 ? cost_of(descriptor, head, (size_t)size, cost, photons) : cost;
@@ -135,6 +137,5 @@ uint64_t ics_listener_shares_cost(const char *path, uint64_t *photons)
     if (descriptor >= 0) {
         close(descriptor);
     }
-    free(head);
     return cost;
 }

@@ -1,5 +1,6 @@
 /* Writing messages to the disk on libuv's worker threads. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/source/listener_state.h"
 
 #include <inttypes.h>
@@ -69,12 +70,9 @@ void ics_listener_client_spool(ics_client *client)
     job->error.status = ICESTREAM_OK;
     job->path = NULL;
     job->tag = ics_listener_shares_tag(client);
-    if (job->ends &&
-        asprintf(&job->path, "%s/%s-%016" PRIx64 "-%08" PRIu64 ".steps.npy", listener->folder,
-                 listener->prefix, job->tag, listener->sequence++) < 0) {
-        job->path = NULL;
-        ics_error_set(&job->error, ICESTREAM_E_MEMORY, "out of memory");
-        job->abandons = true;
+    if (job->ends) {
+        job->path = ics_new_text("%s/%s-%016" PRIx64 "-%08" PRIu64 ".steps.npy", listener->folder,
+                                 listener->prefix, job->tag, listener->sequence++);
     }
     client->busy = true;
     job->request.data = client;

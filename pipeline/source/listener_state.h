@@ -2,8 +2,15 @@
  *
  * Everything belongs to the loop's thread, except that a spool job and client->incoming belong to a
  * worker thread while client->busy is true. The files use each other in this order, from the
- * lowest: listener_state.c, listener_shares.c, listener_hits.c, listener_spool.c, listener_end.c,
- * listener_answer.c, listener_client.c, listener_offer.c, listener.c.
+ * lowest:
+ *   listener_shares  whose message is computed next
+ *   listener_hits    hit files that are sent to clients
+ *   listener_spool   messages that are written to the disk
+ *   listener_end     reports, and the end of a client
+ *   listener_answer  lines that are sent to clients
+ *   listener_client  one client and its input
+ *   listener_offer   hit files that are read before they are sent
+ *   listener         the listening socket
  */
 #ifndef ICS_SOURCE_LISTENER_STATE_H
 #define ICS_SOURCE_LISTENER_STATE_H
@@ -153,21 +160,6 @@ struct ics_listener {
     uint64_t strangers;          /* such clients that were not reported since */
 };
 
-/* ---- listener_state.c */
-
-/* Calls the caller's `report`, unless the listener is being closed. */
-void ics_listener_report(ics_listener *listener, ics_listener_event event, uint64_t client,
-                         uint64_t message, const char *text);
-/* Frees a listener that is being closed as soon as it has no open handles and no clients. */
-void ics_listener_free_if_unused(ics_listener *listener);
-/* Removes a client from the list. May free the listener. */
-void ics_listener_forget(ics_client *client);
-
-/* Describes where the client comes from, as far as the system knows. */
-void ics_listener_client_describe(const ics_client *client, char *text, size_t size);
-/* Whether the client has closed its connection, and not only its side. */
-bool ics_listener_client_has_gone(const ics_client *client);
-
 /* ---- listener_spool.c */
 
 /* Starts client->job on a worker thread. */
@@ -187,6 +179,12 @@ void ics_listener_shares_release(ics_client *client);
 uint64_t ics_listener_shares_cost(const char *path, uint64_t *photons);
 
 /* ---- listener_end.c */
+
+/* Calls the caller's `report`, unless the listener is being closed. */
+void ics_listener_report(ics_listener *listener, ics_listener_event event, uint64_t client,
+                         uint64_t message, const char *text);
+/* Frees a listener that is being closed as soon as it has no open handles and no clients. */
+void ics_listener_free_if_unused(ics_listener *listener);
 
 /* Closes the connection at once. The client is freed later. */
 void ics_listener_client_drop(ics_client *client, const char *reason);
@@ -230,7 +228,7 @@ void ics_listener_client_forget_hits(ics_client *client);
 
 /* ---- listener_client.c */
 
-/* Takes over a connection; closes it on errors. ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED. */
+/* Takes over a connection; closes it on errors. ICESTREAM_E_FAILED. */
 int ics_listener_client_create(ics_listener *listener, int descriptor, icestream_error *error);
 /* Does everything that can be done now. Call it after any change. It may drop the client, but the
  * client is freed only by the loop, after the caller has returned. */
@@ -239,7 +237,7 @@ void ics_listener_client_advance(ics_client *client);
 /* ---- listener_offer.c */
 
 /* Starts to read a hit file on a worker thread; it is sent later, and then the message is released.
- * Takes a reference of `answer`. Returns false without memory. */
-bool ics_listener_client_offer_hits(ics_client *client, json_t *answer, const char *path);
+ * Takes a reference of `answer`. */
+void ics_listener_client_offer_hits(ics_client *client, json_t *answer, const char *path);
 
 #endif

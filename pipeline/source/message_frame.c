@@ -1,6 +1,7 @@
 #include "pipeline/source/message_frame.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/files/format/layout.h"
 #include "pipeline/files/format/npy.h"
 #include "pipeline/files/format/trailer.h"
@@ -48,32 +49,20 @@ struct ics_message_frame {
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-static int number_title(ics_message_frame *frame, icestream_error *error)
+static void number_title(ics_message_frame *frame)
 {
     free(frame->title);
-    if (asprintf(&frame->title, "%s, message %" PRIu64, frame->name,
-                 ics_message_frame_number(frame)) < 0) {
-        frame->title = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->name);
-    }
-    return ICESTREAM_OK;
+    frame->title =
+        ics_new_text("%s, message %" PRIu64, frame->name, ics_message_frame_number(frame));
 }
 
-int ics_message_frame_create(const char *name, uint64_t limit, ics_message_frame **out,
-                             icestream_error *error)
+ics_message_frame *ics_message_frame_create(const char *name, uint64_t limit)
 {
-    *out = NULL;
-    ics_message_frame *frame = calloc(1, sizeof *frame);
-    if (frame != NULL) {
-        frame->limit = limit;
-        frame->name = strdup(name);
-    }
-    if (frame == NULL || frame->name == NULL || number_title(frame, NULL) != ICESTREAM_OK) {
-        ics_message_frame_destroy(frame);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", name);
-    }
-    *out = frame;
-    return ICESTREAM_OK;
+    ics_message_frame *frame = ICS_NEW(ics_message_frame);
+    frame->limit = limit;
+    frame->name = ics_new_copy(name);
+    number_title(frame);
+    return frame;
 }
 
 void ics_message_frame_destroy(ics_message_frame *frame)
@@ -92,40 +81,30 @@ void ics_message_frame_destroy(ics_message_frame *frame)
 
 /* Makes room for `size` gathered bytes. Memory grows with the bytes that have come, not with a size
  * that the sender announces. */
-static int reserve(const ics_message_frame *frame, gathered_bytes *gathered, size_t size,
-                   icestream_error *error)
+static void reserve(gathered_bytes *gathered, size_t size)
 {
-    if (size <= gathered->capacity) {
-        return ICESTREAM_OK;
+    if (size > gathered->capacity) {
+        size_t capacity = gathered->capacity > 0 ? gathered->capacity : 1024;
+        while (capacity < size) {
+            capacity *= 2;
+        }
+        gathered->bytes = ics_new_size(gathered->bytes, capacity, 1);
+        gathered->capacity = capacity;
     }
-    size_t capacity = gathered->capacity > 0 ? gathered->capacity : 1024;
-    while (capacity < size) {
-        capacity *= 2;
-    }
-    unsigned char *grown = realloc(gathered->bytes, capacity);
-    if (grown == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", frame->title);
-    }
-    gathered->bytes = grown;
-    gathered->capacity = capacity;
-    return ICESTREAM_OK;
 }
 
 /* Gathers bytes of the header or of the trailer until there are `wanted`, or until the chunk ends.
  * Adds their number to out->taken. */
-static int gather(ics_message_frame *frame, const unsigned char *chunk, size_t size, size_t wanted,
-                  ics_message_span *out, icestream_error *error)
+static void gather(ics_message_frame *frame, const unsigned char *chunk, size_t size, size_t wanted,
+                   ics_message_span *out)
 {
     gathered_bytes *gathered = frame->state == HEADER ? &frame->header : &frame->trailer;
     size_t missing = wanted - gathered->size;
     size_t count = size < missing ? size : missing;
-    int status = reserve(frame, gathered, gathered->size + count, error);
-    if (status == ICESTREAM_OK) {
-        memcpy(gathered->bytes + gathered->size, chunk, count);
-        gathered->size += count;
-        out->taken += count;
-    }
-    return status;
+    reserve(gathered, gathered->size + count);
+    memcpy(gathered->bytes + gathered->size, chunk, count);
+    gathered->size += count;
+    out->taken += count;
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -182,35 +161,28 @@ static int take_header(ics_message_frame *frame, const unsigned char *chunk, siz
     /* A wrong byte is an error at once, before a complete preamble has come, because the sender may
      * wait for an answer before it sends more. The error depends on the bytes up to that one alone,
      * because nobody knows how many more of them came with it. */
-    int status = ICESTREAM_OK;
     if (frame->header_size == 0) {
-        status = gather(frame, chunk, size, ICS_NPY_PREAMBLE, out, error);
+        gather(frame, chunk, size, ICS_NPY_PREAMBLE, out);
         size_t right = 0;
         while (right < frame->header.size && right < sizeof magic &&
                frame->header.bytes[right] == magic[right]) {
             right++;
         }
         bool wrong = right < frame->header.size && right < sizeof magic;
-        if (status != ICESTREAM_OK || (frame->header.size < ICS_NPY_PREAMBLE && !wrong)) {
-            return status;
+        if (frame->header.size < ICS_NPY_PREAMBLE && !wrong) {
+            return ICESTREAM_OK;
         }
-        status =
-            ics_npy_header_size(frame->title, frame->header.bytes,
-                                wrong ? right + 1 : frame->header.size, &frame->header_size, error);
-        if (status == ICESTREAM_OK && frame->header_size > ICS_MESSAGE_HEADER_MAX) {
-            status = ics_error_set(error, ICESTREAM_E_INPUT,
-                                   "%s: byte 8: found a header of %zu bytes, expected at most %d",
-                                   frame->title, frame->header_size, ICS_MESSAGE_HEADER_MAX);
+        ICS_TRY(ics_npy_header_size(frame->title, frame->header.bytes,
+                                    wrong ? right + 1 : frame->header.size, &frame->header_size,
+                                    error));
+        if (frame->header_size > ICS_MESSAGE_HEADER_MAX) {
+            return ics_error_set(error, ICESTREAM_E_INPUT,
+                                 "%s: byte 8: found a header of %zu bytes, expected at most %d",
+                                 frame->title, frame->header_size, ICS_MESSAGE_HEADER_MAX);
         }
     }
-    if (status == ICESTREAM_OK) {
-        status =
-            gather(frame, chunk + out->taken, size - out->taken, frame->header_size, out, error);
-    }
-    if (status == ICESTREAM_OK && frame->header.size == frame->header_size) {
-        status = begin_rows(frame, out, error);
-    }
-    return status;
+    gather(frame, chunk + out->taken, size - out->taken, frame->header_size, out);
+    return frame->header.size == frame->header_size ? begin_rows(frame, out, error) : ICESTREAM_OK;
 }
 
 static int take_rows(ics_message_frame *frame, const unsigned char *chunk, size_t size,
@@ -251,7 +223,7 @@ static int take_metadata(ics_message_frame *frame, const unsigned char *chunk, s
             "%s: trailer: found metadata without an end, expected at most %zu bytes", frame->title,
             metadata_limit(frame));
     }
-    ICS_TRY(gather(frame, chunk, count, frame->trailer.size + count, out, error));
+    gather(frame, chunk, count, frame->trailer.size + count, out);
     out->bytes = chunk;
     out->size = count;
     if (closed) {
@@ -285,7 +257,7 @@ static int take_tail(ics_message_frame *frame, const unsigned char *chunk, size_
                      ics_message_span *out, icestream_error *error)
 {
     size_t wanted = frame->metadata_size + ICS_TAIL_BYTES;
-    ICS_TRY(gather(frame, chunk, size, wanted, out, error));
+    gather(frame, chunk, size, wanted, out);
     out->bytes = chunk;
     out->size = out->taken;
     if (frame->trailer.size < wanted) {
@@ -315,7 +287,7 @@ static int begin_next(ics_message_frame *frame, unsigned char first, icestream_e
 {
     begin_message(frame);
     frame->begun++;
-    ICS_TRY(number_title(frame, error));
+    number_title(frame);
     return first == '{' && frame->begun > 1 ? ics_npy_unannounced_trailer(frame->title, error)
                                             : ICESTREAM_OK;
 }

@@ -27,11 +27,8 @@ typedef struct ics_message_span {
     bool begins, ends; /* the bytes are the first ones, or the last ones, of the message */
 } ics_message_span;
 
-/* `name`: the sender, for error texts. `limit`: bytes of one message, header and rows.
- * ICESTREAM_E_MEMORY.
- */
-int ics_message_frame_create(const char *name, uint64_t limit, ics_message_frame **out,
-                             icestream_error *error);
+/* `name`: the sender, for error texts. `limit`: bytes of one message, header and rows. */
+ics_message_frame *ics_message_frame_create(const char *name, uint64_t limit);
 /* Accepts NULL. */
 void ics_message_frame_destroy(ics_message_frame *frame);
 

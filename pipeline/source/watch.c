@@ -1,6 +1,7 @@
 #include "pipeline/source/watch.h"
 
 #include "base/error.h"
+#include "base/new.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -218,37 +219,27 @@ static void on_scan(uv_timer_t *timer)
 
 /* ---- the beginning -------------------------------------------------------------------------- */
 
-static bool copy_texts(ics_watch *watch, const ics_watch_options *options)
+static void copy_texts(ics_watch *watch, const ics_watch_options *options)
 {
     if (options->folder == NULL) {
-        return true;
+        return;
     }
-    watch->folder = strdup(options->folder);
-    watch->pattern = options->pattern != NULL ? strdup(options->pattern) : NULL;
-    if (watch->folder == NULL || (options->pattern != NULL && watch->pattern == NULL)) {
-        return false;
-    }
+    watch->folder = ics_new_copy(options->folder);
+    watch->pattern = ics_new_copy(options->pattern);
     size_t length = strlen(watch->folder);
     while (length > 1 && watch->folder[length - 1] == '/') {
         watch->folder[--length] = 0;
     }
     char *slash = strrchr(watch->folder, '/');
     watch->name = slash != NULL ? slash + 1 : watch->folder;
-    return true;
 }
 
 int ics_watch_create(uv_loop_t *loop, const ics_watch_options *options,
                      const ics_watch_events *events, ics_watch **out, icestream_error *error)
 {
     *out = NULL;
-    ics_watch *watch = calloc(1, sizeof *watch);
-    if (watch == NULL || !copy_texts(watch, options)) {
-        if (watch != NULL) {
-            free_watch(watch);
-        }
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for watching %s",
-                             options->folder != NULL ? options->folder : "a queue");
-    }
+    ics_watch *watch = ICS_NEW(ics_watch);
+    copy_texts(watch, options);
     watch->loop = loop;
     watch->events = *events;
     watch->scan = options->scan >= 0.001 ? (uint64_t)(options->scan * 1000) : 1;

@@ -32,9 +32,7 @@ typedef struct ics_watch_events {
     void *user;
 } ics_watch_events;
 
-/* Texts in `options` are copied. Nothing happens before ics_watch_start(). ICESTREAM_E_MEMORY,
- * ICESTREAM_E_FAILED.
- */
+/* Texts in `options` are copied. Nothing happens before ics_watch_start(). ICESTREAM_E_FAILED. */
 int ics_watch_create(uv_loop_t *loop, const ics_watch_options *options,
                      const ics_watch_events *events, ics_watch **out, icestream_error *error);
 /* Starts to watch; the first call of `look` comes as soon as the loop runs. */

@@ -7,12 +7,11 @@
 
 #include "pipeline/icestream.h"
 
-/* Makes the file for the hit file at `path`. ICESTREAM_E_OUTPUT with the cause,
- * ICESTREAM_E_MEMORY. */
+/* Makes the file for the hit file at `path`. ICESTREAM_E_OUTPUT with the cause. */
 int ics_command_pending_set(const char *path, icestream_error *error);
 /* Whether the file exists. False also if `path` is NULL. */
 bool ics_command_pending_has(const char *path);
-/* Removes the file if it exists. ICESTREAM_E_OUTPUT with the cause, ICESTREAM_E_MEMORY. */
+/* Removes the file if it exists. ICESTREAM_E_OUTPUT with the cause. */
 int ics_command_pending_remove(const char *path, icestream_error *error);
 
 #endif

@@ -1,23 +1,39 @@
 #include "pipeline/units/damaged_hits.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/visible_text.h"
-#include "pipeline/spool/quarantine.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* The journal names the new path, so that a damaged file can be found when the log is gone. */
-static void report(ics_unit *unit, const char *where, const char *why)
+int ics_unit_quarantine(const ics_unit *unit, const char *path, const char *why, bool *moved,
+                        ics_path *where, icestream_error *error)
 {
-    const ics_event event = {
-        .kind = ICS_EVENT_HITS_QUARANTINED, .file = unit->name, .output = where, .reason = why};
-    ics_run_journal_append(unit->common->journal, &event);
-    ics_unit_leave_notice(unit,
-                          "%s; this hit file is now %s, and the hits of %s are computed again", why,
-                          where, unit->name);
+    ICS_FREES char *near = ics_new_text("%s/quarantine", unit->common->config->sink.directory);
+    const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
+    const char *slash = strrchr(path, '/');
+    return ics_quarantine_move(&quarantine, path, slash != NULL ? slash + 1 : path, why, moved,
+                               where, error);
+}
+
+/* Moves a hit file. The journal names the new path, so that a damaged file can be found when the
+ * log is gone. *moved: it was there, and *where it is now. */
+static int move_hits(const ics_unit *unit, const char *path, const char *why, bool *moved,
+                     ics_path *where, icestream_error *error)
+{
+    ICS_TRY(ics_unit_quarantine(unit, path, why, moved, where, error));
+    if (*moved) {
+        const ics_event event = {.kind = ICS_EVENT_HITS_QUARANTINED,
+                                 .file = unit->name,
+                                 .output = where->text,
+                                 .reason = why};
+        ics_run_journal_append(unit->common->journal, &event);
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_unit_judge_hits(ics_unit *unit, const json_t *expected, ics_hit_verdict *out,
@@ -71,75 +87,53 @@ static int look_again(ics_unit *unit, const char *why, bool *is_same, icestream_
     return ICESTREAM_OK;
 }
 
-static int move(ics_unit *unit, const char *why, icestream_error *error)
+static int move_own(ics_unit *unit, const char *why, icestream_error *error)
 {
-    char *near = NULL;
     bool moved = false, is_same = false;
     ics_path where;
-    if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", unit->output);
-    }
     char reason[sizeof(icestream_error)];
     snprintf(reason, sizeof reason, "%s", why);
     ics_visible_hide_newlines(unit->output, reason);
-    const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
-    const char *slash = strrchr(unit->output, '/');
-    const char *name = slash != NULL ? slash + 1 : unit->output;
-    int status = look_again(unit, why, &is_same, error);
-    if (status == ICESTREAM_OK && is_same) {
-        status =
-            ics_quarantine_move(&quarantine, unit->output, name, reason, &moved, &where, error);
+    ICS_TRY(look_again(unit, why, &is_same, error));
+    if (is_same) {
+        ICS_TRY(move_hits(unit, unit->output, reason, &moved, &where, error));
     }
-    free(near);
-    if (status == ICESTREAM_OK && moved) {
-        report(unit, where.text, reason);
+    if (moved) {
+        ics_unit_leave_notice(unit,
+                              "%s; this hit file is now %s, and the hits of %s are computed again",
+                              reason, where.text, unit->name);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_unit_quarantine_hits(ics_unit *unit, const char *why, icestream_error *error)
 {
-    const int status = move(unit, why, error);
+    const int status = move_own(unit, why, error);
     unit->work->blocked = status == ICESTREAM_E_OUTPUT && !ics_error_may_pass(error);
     return status;
 }
 
-static int move_merged(ics_unit *unit, const char *merged, char *why, icestream_error *error)
+static int move_merged(ics_unit *unit, const char *merged, const char *why, icestream_error *error)
 {
-    char *near = NULL;
     bool moved = false;
     ics_path where;
-    if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", merged);
-    }
-    const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
-    const int status = ics_quarantine_move(&quarantine, merged, strrchr(merged, '/') + 1, why,
-                                           &moved, &where, error);
-    free(near);
-    if (status == ICESTREAM_OK && moved) {
-        const ics_event event = {.kind = ICS_EVENT_HITS_QUARANTINED,
-                                 .file = unit->name,
-                                 .output = where.text,
-                                 .reason = why};
-        ics_run_journal_append(unit->common->journal, &event);
+    ICS_TRY(move_hits(unit, merged, why, &moved, &where, error));
+    if (moved) {
         ics_unit_leave_notice(unit,
                               "%s; this hit file is now %s; its hits are computed again from those "
                               "of its step files that this run is given",
                               why, where.text);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_unit_quarantine_merged(ics_unit *unit, icestream_error *error)
 {
     int status = ICESTREAM_OK;
-    for (bool more = true; status == ICESTREAM_OK && more;) {
-        char *merged = NULL, *why = NULL;
-        status = ics_known_hits_next_damaged(unit->common->known, &merged, &why, error);
-        more = merged != NULL;
-        if (more) {
-            status = move_merged(unit, merged, why, error);
-        }
+    char *merged, *why;
+    while (status == ICESTREAM_OK &&
+           ics_known_hits_next_damaged(unit->common->known, &merged, &why)) {
+        status = move_merged(unit, merged, why, error);
         free(merged);
         free(why);
     }

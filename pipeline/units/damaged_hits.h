@@ -3,6 +3,7 @@
 #ifndef ICS_UNITS_DAMAGED_HITS_H
 #define ICS_UNITS_DAMAGED_HITS_H
 
+#include "pipeline/spool/quarantine.h"
 #include "pipeline/units/hit_check.h"
 #include "pipeline/units/unit.h"
 
@@ -11,6 +12,11 @@
  * reader's or the writer's thread. Errors as ics_hit_check_judge(). */
 int ics_unit_judge_hits(ics_unit *unit, const json_t *expected, ics_hit_verdict *out,
                         icestream_error *why, icestream_error *error);
+
+/* Moves a file of the unit to the quarantine of the run; `why` goes next to it. *moved false: it
+ * does not exist; otherwise *where is its new path. The errors of ics_quarantine_move(). */
+int ics_unit_quarantine(const ics_unit *unit, const char *path, const char *why, bool *moved,
+                        ics_path *where, icestream_error *error);
 
 /* Moves the hit file of the unit, which was judged and is not sound, to the quarantine as
  * NAME.hits.npy with NAME.hits.npy.reason, appends a line to the journal, and leaves a notice for

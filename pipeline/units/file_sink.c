@@ -29,26 +29,24 @@ static int judge_existing(ics_unit *unit, const json_t *metadata, bool *is_free,
     icestream_error why;
     ics_hit_verdict verdict = ICS_HITS_MISSING;
     *error = (icestream_error){.status = ICESTREAM_OK};
-    int status = ICESTREAM_OK;
     ics_unit_look_for_claim(unit);
-    if (!unit->work->lost) {
-        status = ics_unit_judge_hits(unit, metadata, &verdict, &why, error);
+    if (unit->work->lost) {
+        return ICESTREAM_OK;
     }
+    const int status = ics_unit_judge_hits(unit, metadata, &verdict, &why, error);
     if (status == ICESTREAM_E_INPUT) { /* the output is bad, not the step file */
-        status = error->status = ICESTREAM_E_OUTPUT;
+        return error->status = ICESTREAM_E_OUTPUT;
     }
-    if (status != ICESTREAM_OK || unit->work->lost) {
-        return status;
-    }
+    ICS_TRY(status);
     if (verdict == ICS_HITS_MATCH) { /* the earlier attempt may have failed before the name was
                                         synced */
         return ics_output_sync_folder(unit->output, error);
     }
     const bool resumes = !unit->input->source->repeats && unit->common->options->resume;
     if (verdict == ICS_HITS_UNSOUND && (unit->claim.name != NULL || resumes)) {
-        status = ics_unit_quarantine_hits(unit, why.text, error);
+        ICS_TRY(ics_unit_quarantine_hits(unit, why.text, error));
         *is_free = !unit->work->lost;
-        return status;
+        return ICESTREAM_OK;
     }
     if (resumes) {
         ics_error_set(error, ICESTREAM_E_OUTPUT,
@@ -105,33 +103,36 @@ static int put_hits(const ics_unit *unit, ics_table_writer *writer, icestream_er
 
 /* Puts the hits into the .part file of the output, and gives it its final name unless the claim is
  * lost. */
-static int write_table(ics_unit *unit, json_t *metadata, icestream_error *error)
+static int fill_table(ics_unit *unit, ics_table_writer *writer, json_t *metadata,
+                      icestream_error *error)
 {
-    ics_unit_common *common = unit->common;
-    const bool has_bins = common->origin.bins.width > 0;
-    /* For a claimed file the reader has checked whether the output exists (unit.c). */
-    bool replace = may_replace(unit);
-    ics_table_writer *writer = NULL;
-    int status = ics_table_writer_create_as(
-        unit->output, unit->claim.name != NULL ? common->writer : NULL,
-        has_bins ? ics_layout_waveforms() : ics_layout_hits(), replace, &writer, error);
-    if (status == ICESTREAM_OK && unit->claim.name == NULL) {
+    const ics_unit_common *common = unit->common;
+    if (unit->claim.name == NULL) {
         ics_table_writer_expect(writer, &unit->replaces);
     }
-    if (status == ICESTREAM_OK) {
-        status =
-            has_bins ? put_waveforms(unit, writer, metadata, error) : put_hits(unit, writer, error);
+    ICS_TRY(common->origin.bins.width > 0 ? put_waveforms(unit, writer, metadata, error)
+                                          : put_hits(unit, writer, error));
+    ics_unit_look_for_claim(unit);
+    if (unit->work->lost) {
+        return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_OK) {
-        ics_unit_look_for_claim(unit);
+    if (ics_config_delivers(common->config)) {
+        ICS_TRY(ics_command_pending_set(unit->output, error));
+        unit->command_pending = true;
     }
-    if (status == ICESTREAM_OK && !unit->work->lost && ics_config_delivers(common->config)) {
-        status = ics_command_pending_set(unit->output, error);
-        unit->command_pending = status == ICESTREAM_OK;
-    }
-    if (status == ICESTREAM_OK && !unit->work->lost) {
-        status = ics_table_writer_commit(writer, metadata, error);
-    }
+    return ics_table_writer_commit(writer, metadata, error);
+}
+
+static int write_table(ics_unit *unit, json_t *metadata, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    ics_table_writer *writer = NULL;
+    /* For a claimed file the reader has checked whether the output exists (unit.c). */
+    ICS_TRY(ics_table_writer_create_as(
+        unit->output, unit->claim.name != NULL ? common->writer : NULL,
+        common->origin.bins.width > 0 ? ics_layout_waveforms() : ics_layout_hits(),
+        may_replace(unit), &writer, error));
+    const int status = fill_table(unit, writer, metadata, error);
     ics_table_writer_destroy(writer);
     return status;
 }
@@ -148,9 +149,11 @@ static int describe(const ics_unit *unit, json_t *metadata, icestream_error *err
     return ics_collector_put_histograms(unit->work->collector, metadata, error);
 }
 
-static int write_described(ics_unit *unit, json_t *metadata, icestream_error *error)
+static int write_file(ics_unit *unit, icestream_error *error)
 {
     bool is_free = false;
+    json_auto_t *metadata = NULL;
+    ICS_TRY(ics_unit_origin(unit, &metadata, error));
     ICS_TRY(describe(unit, metadata, error));
     ics_unit_look_for_claim(unit);
     if (unit->work->lost) {
@@ -162,15 +165,6 @@ static int write_described(ics_unit *unit, json_t *metadata, icestream_error *er
     }
     ICS_TRY(judge_existing(unit, metadata, &is_free, error));
     return is_free ? write_table(unit, metadata, error) : ICESTREAM_OK;
-}
-
-static int write_file(ics_unit *unit, icestream_error *error)
-{
-    json_t *metadata = NULL;
-    ICS_TRY(ics_unit_origin(unit, &metadata, error));
-    const int status = write_described(unit, metadata, error);
-    json_decref(metadata);
-    return status;
 }
 
 const ics_sink ics_sink_files = {.files = true, .write = write_file};

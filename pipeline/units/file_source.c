@@ -12,6 +12,22 @@ static char *name_output(const icestream_config *config, const ics_input *input,
     return ics_hit_path_of_file(config, input->path);
 }
 
+/* A ticket may say what the SHA-256 of its file is. */
+static int check_ticket(ics_unit *unit, icestream_error *error)
+{
+    const char *expected = unit->claim.sha256;
+    if (expected[0] == '\0') {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_unit_await_digest(unit, &unit->common->stop, error));
+    return strcmp(expected, unit->summary.digest) == 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: found a step file with the SHA-256 %s, expected %s, which is "
+                               "that of its ticket",
+                               unit->name, unit->summary.digest, expected);
+}
+
 /* Opens the file and reads it to its end. */
 static int open_file(ics_unit *unit, icestream_error *error)
 {
@@ -24,30 +40,15 @@ static int open_file(ics_unit *unit, icestream_error *error)
     int status =
         ics_step_reader_open(unit->input->path, common->spectrum_count, &unit->work->reader, error);
     ics_unit_judge_age(unit, status);
-    if (status == ICESTREAM_OK) {
-        status = ics_unit_check_light(unit, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status =
-            ics_step_reader_check_rows(unit->work->reader, &unit->summary, &common->stop, error);
-        atomic_store(&unit->digest_due, status == ICESTREAM_OK && unit->summary.digest[0] == '\0');
-        ics_unit_judge_age(unit, status);
-    }
-    if (status == ICESTREAM_OK && unit->claim.sha256[0] != '\0') {
-        status = ics_unit_await_digest(unit, &common->stop, error);
-    }
-    if (status == ICESTREAM_OK && unit->claim.sha256[0] != '\0' &&
-        strcmp(unit->claim.sha256, unit->summary.digest) != 0) {
-        return ics_error_set(
-            error, ICESTREAM_E_INPUT,
-            "%s: found a step file with the SHA-256 %s, expected %s, which is that "
-            "of its ticket",
-            unit->name, unit->summary.digest, unit->claim.sha256);
-    }
-    return status != ICESTREAM_OK
-               ? status
-               : ics_unit_judge_empty(common->config, unit->name, unit->summary.rows,
-                                      unit->summary.photons, error);
+    ICS_TRY(status);
+    ICS_TRY(ics_unit_check_light(unit, error));
+    status = ics_step_reader_check_rows(unit->work->reader, &unit->summary, &common->stop, error);
+    atomic_store(&unit->digest_due, status == ICESTREAM_OK && unit->summary.digest[0] == '\0');
+    ics_unit_judge_age(unit, status);
+    ICS_TRY(status);
+    ICS_TRY(check_ticket(unit, error));
+    return ics_unit_judge_empty(common->config, unit->name, unit->summary.rows,
+                                unit->summary.photons, error);
 }
 
 static int read_file(ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,

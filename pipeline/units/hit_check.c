@@ -1,5 +1,6 @@
 #include "pipeline/units/hit_check.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/checkpoint/settings.h"
 #include "pipeline/files/hit_bins.h"
@@ -7,7 +8,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* ---- one file -------------------------------------------------------------------------------- */
 
@@ -64,27 +64,22 @@ int ics_hit_check_account(const char *path, const json_t *metadata, uint64_t row
 static int check_all(const char *path, ics_hit_reader *reader, icestream_error *error)
 {
     enum { PIECE = 16384 };
-    icestream_hit *hits = malloc(PIECE * sizeof *hits);
+    ICS_FREES icestream_hit *hits = malloc(PIECE * sizeof *hits);
     if (hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading hits");
     }
-    int status = ICESTREAM_OK;
-    for (size_t got = 1; got > 0 && status == ICESTREAM_OK;) {
-        status = ics_hit_reader_read(reader, hits, PIECE, &got, error);
+    for (size_t got = 1; got > 0;) {
+        ICS_TRY(ics_hit_reader_read(reader, hits, PIECE, &got, error));
     }
-    free(hits);
-    return status == ICESTREAM_OK ? ics_hit_check_account(path, ics_hit_reader_metadata(reader),
-                                                          ics_hit_reader_rows(reader), error)
-                                  : status;
+    return ics_hit_check_account(path, ics_hit_reader_metadata(reader), ics_hit_reader_rows(reader),
+                                 error);
 }
 
 int ics_hit_check_file(const char *path, icestream_error *error)
 {
     ics_hit_reader *reader = NULL;
-    int status = ics_hit_reader_open(path, true, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = check_all(path, reader, error);
-    }
+    ICS_TRY(ics_hit_reader_open(path, true, &reader, error));
+    const int status = check_all(path, reader, error);
     ics_hit_reader_destroy(reader);
     return status;
 }
@@ -117,38 +112,33 @@ static ics_hit_verdict judge_metadata(const char *path, const json_t *metadata,
 static int judge_waveforms(const char *path, const json_t *expected, bool thorough,
                            ics_hit_verdict *out, icestream_error *why)
 {
-    json_t *metadata = NULL;
-    int status = ics_waveform_check_file(path, false, &metadata, why);
+    json_auto_t *metadata = NULL;
     icestream_account account;
-    if (status == ICESTREAM_OK && !ics_metadata_account(metadata, &account)) {
-        status = ics_error_set(why, ICESTREAM_E_INPUT,
-                               "%s: trailer: account: found none, expected that of a run", path);
+    ICS_TRY(ics_waveform_check_file(path, false, &metadata, why));
+    if (!ics_metadata_account(metadata, &account)) {
+        return ics_error_set(why, ICESTREAM_E_INPUT,
+                             "%s: trailer: account: found none, expected that of a run", path);
     }
-    if (status == ICESTREAM_OK) {
-        *out = judge_metadata(path, metadata, expected, why);
-    }
-    if (status == ICESTREAM_OK && *out == ICS_HITS_MATCH && thorough) {
-        status = ics_waveform_check_file(path, true, NULL, why);
-        *out = status == ICESTREAM_OK ? ICS_HITS_MATCH : ICS_HITS_UNSOUND;
-    }
-    json_decref(metadata);
-    return status;
+    *out = judge_metadata(path, metadata, expected, why);
+    return *out == ICS_HITS_MATCH && thorough ? ics_waveform_check_file(path, true, NULL, why)
+                                              : ICESTREAM_OK;
+}
+
+static int judge_rows(const char *path, ics_hit_reader *reader, const json_t *expected,
+                      bool thorough, ics_hit_verdict *out, icestream_error *why)
+{
+    const json_t *metadata = ics_hit_reader_metadata(reader);
+    ICS_TRY(ics_hit_check_account(path, metadata, ics_hit_reader_rows(reader), why));
+    *out = judge_metadata(path, metadata, expected, why);
+    return *out == ICS_HITS_MATCH && thorough ? check_all(path, reader, why) : ICESTREAM_OK;
 }
 
 static int judge_hits(const char *path, const json_t *expected, bool thorough, ics_hit_verdict *out,
                       icestream_error *why)
 {
     ics_hit_reader *reader = NULL;
-    int status = ics_hit_reader_open(path, true, &reader, why);
-    if (status == ICESTREAM_OK &&
-        ics_hit_check_account(path, ics_hit_reader_metadata(reader), ics_hit_reader_rows(reader),
-                              why) == ICESTREAM_OK) {
-        *out = judge_metadata(path, ics_hit_reader_metadata(reader), expected, why);
-    }
-    if (status == ICESTREAM_OK && *out == ICS_HITS_MATCH && thorough) {
-        status = check_all(path, reader, why);
-        *out = status == ICESTREAM_OK ? ICS_HITS_MATCH : ICS_HITS_UNSOUND;
-    }
+    ICS_TRY(ics_hit_reader_open(path, true, &reader, why));
+    const int status = judge_rows(path, reader, expected, thorough, out, why);
     ics_hit_reader_destroy(reader);
     return status;
 }
@@ -161,8 +151,8 @@ int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
     const int status = ics_waveform_check_is(path)
                            ? judge_waveforms(path, expected, thorough, out, why)
                            : judge_hits(path, expected, thorough, out, why);
-    if (status != ICESTREAM_OK && why->cause == ENOENT) {
-        *out = ICS_HITS_MISSING;
+    if (status != ICESTREAM_OK) {
+        *out = why->cause == ENOENT ? ICS_HITS_MISSING : ICS_HITS_UNSOUND;
     }
     const bool ours = status == ICESTREAM_E_MEMORY || status == ICESTREAM_E_FAILED;
     if (ours || ics_error_may_pass(why)) {
@@ -172,16 +162,6 @@ int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
     return *out == ICS_HITS_UNSOUND && why->cause != 0
                ? ics_error_set_cause(error, ICESTREAM_E_OUTPUT, why->cause, "%s", why->text)
                : ICESTREAM_OK;
-}
-
-int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
-                         icestream_error *error)
-{
-    ics_hit_verdict verdict;
-    icestream_error why;
-    const int status = ics_hit_check_judge(path, expected, thorough, &verdict, &why, error);
-    *matches = status == ICESTREAM_OK && verdict == ICS_HITS_MATCH;
-    return status;
 }
 
 int ics_hit_check_collect(const char *path, const json_t *settings, size_t *count, bool *there,

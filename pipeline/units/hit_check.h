@@ -33,9 +33,6 @@ typedef enum ics_hit_verdict {
 int ics_hit_check_judge(const char *path, const json_t *expected, bool thorough,
                         ics_hit_verdict *out, icestream_error *why, icestream_error *error);
 
-/* The same as a question: *matches is true for ICS_HITS_MATCH. */
-int ics_hit_file_matches(const char *path, const json_t *expected, bool thorough, bool *matches,
-                         icestream_error *error);
 /* For --resume, which replaces no finished hits of other settings. Adds the hit file `path` to
  * `found` if its settings are not `settings`, and counts it in *count. *there: whether the file
  * exists. A file that cannot be read now is passed over, because its step file has it looked at

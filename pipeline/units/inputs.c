@@ -60,9 +60,7 @@ static int append_input(planner *plan, const ics_source *source, const char *pat
     const bool is_single = !source->continues || !ics_hit_name_has_stem(config->sink.name);
     const bool has_output = strcmp(config->sink.directory, "-") != 0 && is_single;
     input->path = path != NULL ? strdup(path) : NULL;
-    if (has_output) {
-        input->output = source->output(config, input, 0);
-    }
+    input->output = has_output ? source->output(config, input, 0) : NULL;
     return (path == NULL || input->path != NULL) && (!has_output || input->output != NULL)
                ? ICESTREAM_OK
                : out_of_memory(plan);
@@ -125,6 +123,24 @@ static int append_url(planner *plan, const char *url)
     return input->url != NULL ? ICESTREAM_OK : out_of_memory(plan);
 }
 
+/* No file has this name, and none matches it as a pattern. */
+static void report_nothing(planner *plan, const char *pattern, int cause)
+{
+    char where[512];
+    if (strpbrk(pattern, "*?[") == NULL) {
+        fault(plan, "%s: %s", pattern, strerror(cause));
+        return;
+    }
+    const bool blocked = ics_blocked_pattern(pattern, where, sizeof where, &cause);
+    fault(plan, "%s: found no file of that pattern%s%s%s%s%s", pattern, blocked ? ": " : "",
+          blocked ? where : "", blocked ? ": " : "", blocked ? strerror(cause) : "",
+          ics_config_has_source(plan->config)
+              ? ""
+              : ", and neither a source nor light is given, expected step files in "
+                "source.files, source.directory or source.listen, or particles or a workload, "
+                "of which the run makes its steps");
+}
+
 /* Appends the inputs of one entry of source.files. The entry is a pattern only if no file has
  * exactly this name. */
 static int expand_pattern(planner *plan, const char *pattern)
@@ -141,30 +157,18 @@ static int expand_pattern(planner *plan, const char *pattern)
                    ? append_input(plan, &ics_source_messages, pattern, 0)
                    : append_input(plan, &ics_source_file, pattern, (uint64_t)about.st_size);
     }
-    int cause = errno;
+    const int cause = errno;
     glob_t found = {0};
-    int result = glob(pattern, GLOB_NOSORT, NULL, &found);
-    int status = ICESTREAM_OK;
+    const int result = glob(pattern, GLOB_NOSORT, NULL, &found);
+    int status = result == GLOB_NOSPACE ? out_of_memory(plan) : ICESTREAM_OK;
     if (result == 0) {
         qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, compare_texts);
         for (size_t i = 0; i < found.gl_pathc && status == ICESTREAM_OK; ++i) {
             uint64_t bytes = stat(found.gl_pathv[i], &about) == 0 ? (uint64_t)about.st_size : 0;
             status = append_input(plan, &ics_source_file, found.gl_pathv[i], bytes);
         }
-    } else if (result == GLOB_NOSPACE) {
-        status = out_of_memory(plan);
-    } else if (strpbrk(pattern, "*?[") != NULL) {
-        char where[512];
-        const bool blocked = ics_blocked_pattern(pattern, where, sizeof where, &cause);
-        fault(plan, "%s: found no file of that pattern%s%s%s%s%s", pattern, blocked ? ": " : "",
-              blocked ? where : "", blocked ? ": " : "", blocked ? strerror(cause) : "",
-              ics_config_has_source(plan->config)
-                  ? ""
-                  : ", and neither a source nor light is given, expected step files in "
-                    "source.files, source.directory or source.listen, or particles or a workload, "
-                    "of which the run makes its steps");
-    } else {
-        fault(plan, "%s: %s", pattern, strerror(cause));
+    } else if (result != GLOB_NOSPACE) {
+        report_nothing(plan, pattern, cause);
     }
     globfree(&found);
     return status;

@@ -1,7 +1,9 @@
 #include "pipeline/units/known_hits.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/new.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/output.h"
 
@@ -27,19 +29,12 @@ struct ics_known_hits {
     json_t *damaged; /* {name: why}, for merged files that nobody has taken yet */
 };
 
-static int out_of_memory(icestream_error *error)
-{
-    return ics_error_set(error, ICESTREAM_E_MEMORY,
-                         "out of memory for the list of merged hit files");
-}
-
 int ics_known_hits_create(const char *folder, const char *pattern, const ics_origin *origin,
                           const atomic_bool *stop, ics_known_hits **out, icestream_error *error)
 {
-    ics_known_hits *known = calloc(1, sizeof *known);
-    if (known == NULL) {
-        return out_of_memory(error);
-    }
+    json_t *settings = NULL;
+    ICS_TRY(ics_origin_metadata(origin, NULL, &settings, error));
+    ics_known_hits *known = ICS_NEW(ics_known_hits);
     size_t length = strlen(folder);
     while (length > 1 && folder[length - 1] == '/') {
         length--;
@@ -47,19 +42,12 @@ int ics_known_hits_create(const char *folder, const char *pattern, const ics_ori
     pthread_mutex_init(&known->lock, NULL);
     known->stop = stop;
     known->pattern = pattern;
-    known->folder = strndup(folder, length);
-    known->looked = json_object();
-    known->merged = json_object();
-    known->sound = json_object();
-    known->damaged = json_object();
-    int status = known->folder != NULL && known->looked != NULL && known->merged != NULL &&
-                         known->sound != NULL && known->damaged != NULL
-                     ? ics_origin_metadata(origin, NULL, &known->settings, error)
-                     : out_of_memory(error);
-    if (status != ICESTREAM_OK) {
-        ics_known_hits_destroy(known);
-        return status;
-    }
+    known->settings = settings;
+    known->folder = ics_new_text("%.*s", (int)length, folder);
+    known->looked = ics_new_made(json_object());
+    known->merged = ics_new_made(json_object());
+    known->sound = ics_new_made(json_object());
+    known->damaged = ics_new_made(json_object());
     *out = known;
     return ICESTREAM_OK;
 }
@@ -80,8 +68,7 @@ void ics_known_hits_destroy(ics_known_hits *known)
 
 static char *path_of(const ics_known_hits *known, const char *name)
 {
-    char *path = NULL;
-    return asprintf(&path, "%s/%s", known->folder, name) >= 0 ? path : NULL;
+    return ics_new_text("%s/%s", known->folder, name);
 }
 
 /* Decides what an error of reading a file means. A file with bad content is no merged file. An
@@ -99,21 +86,16 @@ static int judge_failure(icestream_error *reason, icestream_error *error)
 }
 
 /* Remembers a merged file of bad content for ics_known_hits_next_damaged. */
-static int remember_damaged(ics_known_hits *known, const char *name, const icestream_error *why,
-                            icestream_error *error)
+static void remember_damaged(ics_known_hits *known, const char *name, const icestream_error *why)
 {
-    if (why->cause == ENOENT) {
-        return ICESTREAM_OK;
+    if (why->cause != ENOENT) {
+        ics_new_member(known->damaged, name, ics_json_text(why->text));
     }
-    return json_object_set_new_nocheck(known->damaged, name, ics_json_text(why->text)) == 0
-               ? ICESTREAM_OK
-               : out_of_memory(error);
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-static int learn(ics_known_hits *known, const char *name, const json_t *inputs,
-                 icestream_error *error)
+static void learn(ics_known_hits *known, const char *name, const json_t *inputs)
 {
     size_t i;
     json_t *input;
@@ -123,15 +105,12 @@ static int learn(ics_known_hits *known, const char *name, const json_t *inputs,
         json_t *names = digest != NULL ? json_object_get(known->merged, digest) : NULL;
         if (digest != NULL && names == NULL) {
             names = json_array();
-            if (json_object_set_new(known->merged, digest, names) != 0) {
-                return out_of_memory(error);
-            }
+            ics_new_member(known->merged, digest, names);
         }
-        if (names != NULL && json_array_append_new(names, json_string_nocheck(name)) != 0) {
-            return out_of_memory(error);
+        if (names != NULL) {
+            ics_new_item(names, json_string_nocheck(name));
         }
     }
-    return ICESTREAM_OK;
 }
 
 static bool is_merged_of(const ics_known_hits *known, const json_t *metadata)
@@ -146,30 +125,26 @@ static int look_at(ics_known_hits *known, const char *name, icestream_error *err
 {
     ics_hit_reader *reader = NULL;
     icestream_error reason = {.status = ICESTREAM_OK};
-    char *path = path_of(known, name);
-    if (path == NULL) {
-        return out_of_memory(error);
-    }
+    ICS_FREES char *path = path_of(known, name);
     int status = ics_hit_reader_open(path, false, &reader, &reason);
-    free(path);
     bool counts = false;
     if (status == ICESTREAM_OK) {
         const json_t *metadata = ics_hit_reader_metadata(reader);
         counts = is_merged_of(known, metadata);
-        status =
-            counts ? learn(known, name, json_object_get(metadata, "inputs"), error) : ICESTREAM_OK;
+        if (counts) {
+            learn(known, name, json_object_get(metadata, "inputs"));
+        }
     } else {
         /* Others may have files of other kinds in the folder, so only a name that says it makes an
          * unreadable file a merged one. */
         status = judge_failure(&reason, error);
         if (status == ICESTREAM_OK && fnmatch(ICS_KNOWN_HITS_OF_RUNS, name, 0) == 0) {
-            status = remember_damaged(known, name, &reason, error);
+            remember_damaged(known, name, &reason);
         }
     }
     ics_hit_reader_destroy(reader);
-    if (status == ICESTREAM_OK &&
-        json_object_set_new_nocheck(known->looked, name, json_boolean(counts)) != 0) {
-        status = out_of_memory(error);
+    if (status == ICESTREAM_OK) {
+        ics_new_member(known->looked, name, json_boolean(counts));
     }
     return status;
 }
@@ -215,16 +190,14 @@ int ics_known_hits_look(ics_known_hits *known, bool *any, icestream_error *error
 static int read_through(const ics_known_hits *known, const char *path, icestream_error *error)
 {
     ics_hit_reader *reader = NULL;
-    icestream_hit *hits = malloc(PIECE * sizeof *hits);
-    int status =
-        hits != NULL ? ics_hit_reader_open(path, false, &reader, error) : out_of_memory(error);
+    ICS_FREES icestream_hit *hits = ICS_NEW_ARRAY(icestream_hit, PIECE);
+    int status = ics_hit_reader_open(path, false, &reader, error);
     for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
         status = atomic_load(known->stop) ? ics_error_set(error, ICESTREAM_E_INTERRUPTED,
                                                           "interrupted while reading %s", path)
                                           : ics_hit_reader_read(reader, hits, PIECE, &got, error);
     }
     ics_hit_reader_destroy(reader);
-    free(hits);
     return status;
 }
 
@@ -237,39 +210,31 @@ static int check_merged(ics_known_hits *known, const char *name, bool *sound,
         return ICESTREAM_OK;
     }
     icestream_error reason = {.status = ICESTREAM_OK};
-    char *path = path_of(known, name);
-    if (path == NULL) {
-        return out_of_memory(error);
-    }
+    ICS_FREES char *path = path_of(known, name);
     *sound = read_through(known, path, &reason) == ICESTREAM_OK;
     /* The worker that made the merged file may have been killed before the name was synced. */
-    int status = *sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error);
-    free(path);
-    if (status == ICESTREAM_OK && !*sound) {
-        status = remember_damaged(known, name, &reason, error);
+    ICS_TRY(*sound ? ics_output_sync_folder(path, error) : judge_failure(&reason, error));
+    if (!*sound) {
+        remember_damaged(known, name, &reason);
     }
-    if (status == ICESTREAM_OK &&
-        json_object_set_new_nocheck(known->sound, name, json_boolean(*sound)) != 0) {
-        status = out_of_memory(error);
-    }
-    return status;
+    ics_new_member(known->sound, name, json_boolean(*sound));
+    return ICESTREAM_OK;
 }
 
 static int find(ics_known_hits *known, const char *digest, bool again, char **merged,
                 icestream_error *error)
 {
-    int status = again || !known->begun ? look(known, error) : ICESTREAM_OK;
+    if (again || !known->begun) {
+        ICS_TRY(look(known, error));
+    }
     const json_t *names = json_object_get(known->merged, digest);
-    for (size_t i = 0; status == ICESTREAM_OK && i < json_array_size(names); ++i) {
+    for (size_t i = 0; i < json_array_size(names) && *merged == NULL; ++i) {
         const char *name = json_string_value(json_array_get(names, i));
         bool sound = false;
-        status = check_merged(known, name, &sound, error);
-        if (status == ICESTREAM_OK && sound) {
-            *merged = path_of(known, name);
-            return *merged != NULL ? ICESTREAM_OK : out_of_memory(error);
-        }
+        ICS_TRY(check_merged(known, name, &sound, error));
+        *merged = sound ? path_of(known, name) : NULL;
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, char **merged,
@@ -282,51 +247,36 @@ int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, c
     return status;
 }
 
-static int take_damaged(ics_known_hits *known, char **merged, char **why, icestream_error *error)
+bool ics_known_hits_next_damaged(ics_known_hits *known, char **merged, char **why)
 {
-    void *first = json_object_iter(known->damaged);
-    if (first == NULL) {
-        return ICESTREAM_OK;
-    }
-    const char *name = json_object_iter_key(first);
-    *merged = path_of(known, name);
-    *why = strdup(json_string_value(json_object_iter_value(first)));
-    if (*merged == NULL || *why == NULL) {
-        free(*merged);
-        free(*why);
-        *merged = *why = NULL;
-        return out_of_memory(error);
-    }
-    json_object_del(known->damaged, strrchr(*merged, '/') + 1);
-    return ICESTREAM_OK;
-}
-
-int ics_known_hits_next_damaged(ics_known_hits *known, char **merged, char **why,
-                                icestream_error *error)
-{
-    *merged = *why = NULL;
     pthread_mutex_lock(&known->lock);
-    int status = take_damaged(known, merged, why, error);
+    void *first = json_object_iter(known->damaged);
+    if (first != NULL) {
+        const char *name = json_object_iter_key(first);
+        *merged = path_of(known, name);
+        *why = ics_new_copy(json_string_value(json_object_iter_value(first)));
+        json_object_del(known->damaged, strrchr(*merged, '/') + 1);
+    }
     pthread_mutex_unlock(&known->lock);
-    return status;
+    return first != NULL;
 }
 
 static int each(ics_known_hits *known, ics_merged_receiver receive, void *user,
                 icestream_error *error)
 {
-    int status = known->begun ? ICESTREAM_OK : look(known, error);
+    if (!known->begun) {
+        ICS_TRY(look(known, error));
+    }
     const char *name;
     json_t *value;
     json_object_foreach(known->looked, name, value)
     {
-        bool counts = status == ICESTREAM_OK && json_is_true(value);
-        char *path = counts ? path_of(known, name) : NULL;
-        if (counts) {
-            status = path != NULL ? receive(user, path, error) : out_of_memory(error);
+        if (json_is_true(value)) {
+            ICS_FREES char *path = path_of(known, name);
+            ICS_TRY(receive(user, path, error));
         }
-        free(path);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_known_hits_each(ics_known_hits *known, ics_merged_receiver receive, void *user,

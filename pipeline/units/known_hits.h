@@ -36,10 +36,9 @@ int ics_known_hits_find(ics_known_hits *known, const char *digest, bool again, c
                         icestream_error *error);
 
 /* Gives each merged file with damaged content once, after ics_known_hits_find has found it: its
- * path and the fault, both for the caller to free. *merged NULL: there is none. Its hits do not
- * count, so they are computed again. ICESTREAM_E_MEMORY. */
-int ics_known_hits_next_damaged(ics_known_hits *known, char **merged, char **why,
-                                icestream_error *error);
+ * path and the fault, both for the caller to free. False: there is none. Its hits do not count, so
+ * they are computed again. */
+bool ics_known_hits_next_damaged(ics_known_hits *known, char **merged, char **why);
 
 /* Receives the path of a merged file. Returns 0, or a status that ends the call. */
 typedef int (*ics_merged_receiver)(void *user, const char *path, icestream_error *error);

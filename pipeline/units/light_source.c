@@ -36,26 +36,27 @@ static char *name_output(const icestream_config *config, const ics_input *input,
 }
 
 /* Checks the particles, and digests everything that the steps depend on. */
+static int check_particles(ics_unit *unit, icestream_error *error)
+{
+    const ics_unit_common *common = unit->common;
+    ICS_TRY(ics_forecast_make(common->config, common->models, ICS_FORECAST_PARTS,
+                              &unit->work->warnings, &unit->work->forecast, error));
+    json_decref(unit->light_settings);
+    ICS_TRY(ics_light_settings_make(common->config, &unit->light_settings, error));
+    return unit->input->source->repeats
+               ? ics_light_digest_make(common->config, common->models, unit->summary.digest, error)
+               : ICESTREAM_OK;
+}
+
 static int open_light(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
     ics_unit_work *work = unit->work;
-    ics_forecast *forecast = &work->forecast;
+    const ics_forecast *forecast = &work->forecast;
     work->found = true;
     work->list = list_of(common->config);
     ics_warnings_free(&work->warnings);
-    int status = ics_forecast_make(common->config, common->models, ICS_FORECAST_PARTS,
-                                   &work->warnings, forecast, error);
-    if (status == ICESTREAM_OK) {
-        json_decref(unit->light_settings);
-        status = ics_light_settings_make(common->config, &unit->light_settings, error);
-    }
-    if (status == ICESTREAM_OK && unit->input->source->repeats) {
-        status = ics_light_digest_make(common->config, common->models, unit->summary.digest, error);
-    }
-    if (status != ICESTREAM_OK) {
-        return as_input(status, error);
-    }
+    ICS_TRY(as_input(check_particles(unit, error), error));
     /* Estimates, until all steps were made. */
     unit->summary.photons = (uint64_t)forecast->photons;
     unit->summary.rows = (uint64_t)forecast->steps;
@@ -121,16 +122,12 @@ static int digest_rows(ics_unit *unit, icestream_error *error)
 static int commit_copy(ics_unit *unit, icestream_error *error)
 {
     ics_unit_work *work = unit->work;
-    json_t *metadata = NULL;
+    json_auto_t *metadata = NULL;
     if (work->copy == NULL) {
         return ICESTREAM_OK;
     }
-    int status = ics_step_generator_describe(work->generator, &metadata, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_table_writer_commit(work->copy, metadata, error);
-    }
-    json_decref(metadata);
-    return status;
+    ICS_TRY(ics_step_generator_describe(work->generator, &metadata, error));
+    return ics_table_writer_commit(work->copy, metadata, error);
 }
 
 /* The digest was made of the list before the steps were: it must be the same list. */

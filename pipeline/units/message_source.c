@@ -2,11 +2,14 @@
  * goes on to the unit of the next one. */
 #include "base/error.h"
 #include "pipeline/config/hit_name.h"
-#include "pipeline/source/fifo.h"
 #include "pipeline/units/hit_path.h"
 #include "pipeline/units/sources.h"
 #include "pipeline/units/unit.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char *name_output(const icestream_config *config, const ics_input *input, uint64_t message)
@@ -14,34 +17,50 @@ static char *name_output(const icestream_config *config, const ics_input *input,
     return ics_hit_path_of_message(config, input->path, message);
 }
 
+/* Opens a named pipe for reading, without waiting for a writer: the stream waits for the first one
+ * (or for the wake descriptor), and ends when the last one has closed the pipe. */
+static int open_pipe(const char *path, int *descriptor, icestream_error *error)
+{
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*descriptor < 0) {
+        /* If descriptors or memory have run out, the pipe is not at fault. */
+        const bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+        return ics_error_set(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT,
+                             "%s: cannot open: %s", path, strerror(errno));
+    }
+    struct stat about;
+    return fstat(*descriptor, &about) == 0 && S_ISFIFO(about.st_mode)
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT, "%s: found no pipe, expected a named pipe",
+                               path);
+}
+
 static int open_message(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
-    int status = ICESTREAM_OK;
+    ics_unit_work *work = unit->work;
     const char *path = unit->input->path;
-    if (unit->work->reader == NULL && path != NULL) {
-        status = ics_fifo_open(path, &unit->work->pipe, error);
+    if (work->reader == NULL) {
+        if (path != NULL) {
+            ICS_TRY(open_pipe(path, &work->pipe, error));
+        }
+        ICS_TRY(ics_step_reader_open_stream(
+            path != NULL ? work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
+            common->spectrum_count, common->wake, &work->reader, error));
     }
-    if (unit->work->reader == NULL && status == ICESTREAM_OK) {
-        status = ics_step_reader_open_stream(
-            path != NULL ? unit->work->pipe : STDIN_FILENO, path != NULL ? path : "standard input",
-            common->spectrum_count, common->wake, &unit->work->reader, error);
+    ICS_TRY(ics_step_reader_next(work->reader, &work->found, error));
+    if (!work->found) {
+        return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_step_reader_next(unit->work->reader, &unit->work->found, error);
+    if (unit->message > 0 && !ics_hit_name_has_stem(common->config->sink.name) &&
+        unit->output != NULL) {
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "%s: found a second message, expected one, because the name of the "
+                             "hit file, %s, has no {stem} (sink.name), which would stand for "
+                             "the number of the message",
+                             unit->name, unit->output);
     }
-    if (status == ICESTREAM_OK && unit->work->found && unit->message > 0 &&
-        !ics_hit_name_has_stem(common->config->sink.name) && unit->output != NULL) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
-                               "%s: found a second message, expected one, because the name of the "
-                               "hit file, %s, has no {stem} (sink.name), which would stand for "
-                               "the number of the message",
-                               unit->name, unit->output);
-    }
-    if (status == ICESTREAM_OK && unit->work->found) {
-        status = ics_unit_check_light(unit, error);
-    }
-    return status;
+    return ics_unit_check_light(unit, error);
 }
 
 static int read_message(ics_unit *unit, icestream_step *steps, size_t capacity, size_t *got,

@@ -1,6 +1,7 @@
 /* Digests of what hits depend on. */
 #include "pipeline/units/origin.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "kernels/stage.h"
 #include "pipeline/files/metadata.h"
@@ -32,11 +33,9 @@ static int write_headers(const icestream_config *config, FILE *out, icestream_er
             return ics_error_set(error, ICESTREAM_E_CONFIG, "%s: error: %s: %s",
                                  ics_config_place(config, key, place, sizeof place), key, why.text);
         }
-        int status = ics_digest_of(text, strlen(text), digest, error);
+        const int status = ics_digest_of(text, strlen(text), digest, error);
         free(text);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(status);
         fprintf(out, "header of stages.%s: %s\n", name, digest);
     }
     return ICESTREAM_OK;
@@ -61,30 +60,24 @@ static int make_text(const icestream_config *config, const ics_models *models, c
     if (stream == NULL) {
         return out_of_memory(error);
     }
-    int status = write_settings(config, models, stream, error);
+    const int status = write_settings(config, models, stream, error);
     const bool is_complete = !ferror(stream);
-    if (fclose(stream) != 0 || !is_complete) {
-        status = status ? status : out_of_memory(error);
-    }
-    return status;
+    const bool is_closed = fclose(stream) == 0;
+    return status != ICESTREAM_OK || (is_complete && is_closed) ? status : out_of_memory(error);
 }
 
 int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
                       icestream_error *error)
 {
-    char *text = NULL;
+    ICS_FREES char *text = NULL;
     size_t size = 0;
     out->seed = config->run.seed;
     out->settings = NULL;
     out->bins = ics_hit_bins_rule_of(config);
     memcpy(out->ice, models->ice_digest, sizeof out->ice);
     memcpy(out->detector, models->detector_digest, sizeof out->detector);
-    int status = make_text(config, models, &text, &size, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_digest_of(text, size, out->configuration, error);
-    }
-    free(text);
-    return status;
+    ICS_TRY(make_text(config, models, &text, &size, error));
+    return ics_digest_of(text, size, out->configuration, error);
 }
 
 /* Removes the folders of paths in quotes: metadata do not depend on the folder of a run. */
@@ -138,22 +131,16 @@ static int add_model_keys(json_t *object, const icestream_config *config)
 int ics_origin_settings(const icestream_config *config, const ics_models *models, json_t **out,
                         icestream_error *error)
 {
-    char *text = NULL;
+    ICS_FREES char *text = NULL;
     size_t size = 0;
     *out = NULL;
-    int status = make_text(config, models, &text, &size, error);
-    if (status == ICESTREAM_OK) {
-        json_t *values = json_object(), *of_models = json_object();
-        const int failed = add_lines(values, text) | add_model_keys(of_models, config);
-        *out = json_pack("{s:o, s:o}", "values", values, "models", of_models);
-        if (failed || *out == NULL) {
-            json_decref(*out);
-            *out = NULL;
-            status = out_of_memory(error);
-        }
+    ICS_TRY(make_text(config, models, &text, &size, error));
+    json_auto_t *values = json_object(), *of_models = json_object();
+    if (add_lines(values, text) | add_model_keys(of_models, config)) {
+        return out_of_memory(error);
     }
-    free(text);
-    return status;
+    *out = json_pack("{s:O, s:O}", "values", values, "models", of_models);
+    return *out != NULL ? ICESTREAM_OK : out_of_memory(error);
 }
 
 int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json_t **out,
@@ -182,11 +169,13 @@ int ics_origin_add_light(json_t *metadata, const json_t *light, icestream_error 
         return ICESTREAM_OK;
     }
     json_t *settings = json_object_get(metadata, "settings");
-    int failed = 0;
     if (settings == NULL) {
         settings = json_object();
-        failed = json_object_set_new(metadata, "settings", settings);
+        if (json_object_set_new(metadata, "settings", settings) != 0) {
+            return out_of_memory(error);
+        }
     }
-    failed = failed || json_object_set_new(settings, "light", json_deep_copy(light)) != 0;
-    return failed ? out_of_memory(error) : ICESTREAM_OK;
+    return json_object_set_new(settings, "light", json_deep_copy(light)) == 0
+               ? ICESTREAM_OK
+               : out_of_memory(error);
 }

@@ -14,7 +14,8 @@ typedef struct ics_origin {
     char configuration[ICS_DIGEST_TEXT];
     char ice[ICS_DIGEST_TEXT];
     char detector[ICS_DIGEST_TEXT];
-    /* The same for people (units/settings.h); not owned. NULL: metadata do not list them. */
+    /* The same for people (units/settings.h); the creator frees it. NULL: metadata do
+     * not list them. */
     json_t *settings;
     ics_bin_rule bins; /* of sink.hits: waveforms; width 0: hits */
 } ics_origin;

@@ -1,22 +1,18 @@
 #include "pipeline/units/output_digest.h"
 
 #include "base/error.h"
-#include "base/processors.h"
+#include "base/parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    PIECE = 1 << 20, /* bytes that are read at a time */
-    THREADS_MAX = 16 /* each reads and digests more than 1 GB/s */
-};
+enum { PIECE = 1 << 20 }; /* bytes that are read at a time */
 
 /* A file that is read, also by several threads. */
 typedef struct input {
@@ -128,56 +124,34 @@ typedef struct shares {
     uint64_t parts;
     atomic_uint_fast64_t next;      /* the first part that no thread has */
     char (*texts)[ICS_DIGEST_TEXT]; /* [parts] */
+    icestream_error errors[ICS_PARTS_MAX];
 } shares;
 
-typedef struct share {
-    shares *all;
-    pthread_t thread;
-    bool is_begun; /* the thread was started */
-    icestream_error error;
-} share;
-
-static void *digest_parts(void *user)
+static void digest_parts(void *user, size_t thread)
 {
-    share *mine = user;
-    shares *all = mine->all;
+    shares *all = user;
     const uint64_t bytes = all->file->bytes;
+    icestream_error *error = &all->errors[thread];
     reader reading;
-    int status = begin_reader(all->file->path, &reading, &mine->error);
+    int status = begin_reader(all->file->path, &reading, error);
     if (status != ICESTREAM_OK) {
-        return NULL;
+        return;
     }
     for (uint64_t part; status == ICESTREAM_OK && (part = all->next++) < all->parts;) {
         const uint64_t at = part * ICS_OUTPUT_PART;
         const uint64_t end = bytes - at < ICS_OUTPUT_PART ? bytes : at + ICS_OUTPUT_PART;
-        status = digest_range(all->file, &reading, at, end, all->texts[part], &mine->error);
+        status = digest_range(all->file, &reading, at, end, all->texts[part], error);
     }
     end_reader(&reading);
-    return NULL;
 }
 
-/* The caller's thread has a share, so that threads that the system refuses only cost time. Returns
- * the first error. */
+/* Returns the first error. */
 static int digest_all_parts(shares *all, icestream_error *error)
 {
-    share list[THREADS_MAX] = {{.all = all}};
-    const uint64_t processors = ics_processors_count();
-    uint64_t count = all->parts < THREADS_MAX ? all->parts : THREADS_MAX;
-    count = count < processors ? count : processors;
-    for (uint64_t i = 1; i < count; ++i) {
-        list[i].all = all;
-        list[i].is_begun = pthread_create(&list[i].thread, NULL, digest_parts, &list[i]) == 0;
-    }
-    digest_parts(&list[0]);
-    for (uint64_t i = 1; i < count; ++i) {
-        if (list[i].is_begun) {
-            pthread_join(list[i].thread, NULL);
-        }
-    }
-    for (uint64_t i = 0; i < count; ++i) {
-        if (list[i].error.status != ICESTREAM_OK) {
-            *error = list[i].error;
-            return error->status;
+    ics_parts_run(ics_parts_count(all->parts, 1), digest_parts, all);
+    for (size_t i = 0; i < ICS_PARTS_MAX; ++i) {
+        if (all->errors[i].status != ICESTREAM_OK) {
+            return ics_error_copy(error, &all->errors[i]);
         }
     }
     return ICESTREAM_OK;

@@ -52,12 +52,9 @@ static int write_message(ics_unit *unit, icestream_error *error)
 {
     unsigned char header[ICS_NPY_OWN_HEADER];
     ics_npy_write_header(ics_layout_hits(), ics_collector_count(unit->work->collector), header);
-    int status = write_to_stdout(unit, header, sizeof header, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_collector_merge(unit->work->collector, append_to_stdout, unit,
-                                     &unit->common->cancel, error);
-    }
-    return status;
+    ICS_TRY(write_to_stdout(unit, header, sizeof header, error));
+    return ics_collector_merge(unit->work->collector, append_to_stdout, unit, &unit->common->cancel,
+                               error);
 }
 
 const ics_sink ics_sink_stream = {.write = write_message};

@@ -4,6 +4,7 @@
 
 #include "base/container.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/url.h"
 #include "pipeline/config/hit_name.h"
 #include "pipeline/files/output.h"
@@ -18,62 +19,41 @@
 #include <string.h>
 #include <unistd.h>
 
-int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
-                    ics_unit **out, icestream_error *error)
+ics_unit *ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message)
 {
-    ics_unit *unit = calloc(1, sizeof *unit);
-    if (unit != NULL) {
-        unit->common = common;
-        unit->input = input;
-        unit->message = message;
-        char shown[ICS_URL_MOST + 1];
-        const char *name = input->url != NULL    ? ics_url_shown(input->url, shown)
-                           : input->path != NULL ? input->path
-                                                 : input->source->nameless;
-        if (!input->source->continues) {
-            unit->name = strdup(name);
-        } else if (asprintf(&unit->name, "%s, message %" PRIu64, name, message) < 0) {
-            unit->name = NULL;
-        }
-        if (common->sink->files) {
-            unit->output = input->output != NULL
-                               ? strdup(input->output)
-                               : input->source->output(common->config, input, message);
-        }
-        if (unit->output != NULL) {
-            unit->replaces = ics_output_mark_of(unit->output);
-        }
+    char shown[ICS_URL_MOST + 1];
+    const char *name = input->url != NULL    ? ics_url_shown(input->url, shown)
+                       : input->path != NULL ? input->path
+                                             : input->source->nameless;
+    ics_unit *unit = ICS_NEW(ics_unit);
+    unit->common = common;
+    unit->input = input;
+    unit->message = message;
+    unit->name = input->source->continues ? ics_new_text("%s, message %" PRIu64, name, message)
+                                          : ics_new_copy(name);
+    if (common->sink->files) {
+        unit->output = input->output != NULL
+                           ? ics_new_copy(input->output)
+                           : ics_new_made(input->source->output(common->config, input, message));
+        unit->replaces = ics_output_mark_of(unit->output);
     }
-    if (unit == NULL || unit->name == NULL || (unit->output == NULL && common->sink->files)) {
-        ics_unit_destroy(unit);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the list of step files");
-    }
-    *out = unit;
-    return ICESTREAM_OK;
+    return unit;
 }
 
-int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
-                            ics_unit **out, icestream_error *error)
+ics_unit *ics_unit_create_claimed(ics_unit_common *common, const ics_claim *claim, const char *name)
 {
-    ics_unit *unit = calloc(1, sizeof *unit);
-    if (unit == NULL) {
-        ics_claims_claim_free(claim);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
-    }
+    ics_unit *unit = ICS_NEW(ics_unit);
     unit->common = common;
     unit->claim = *claim;
     unit->arrived = claim->arrived;
     unit->own_input = (ics_input){
         .source = &ics_source_file, .path = claim->path, .url = claim->url, .bytes = claim->bytes};
     unit->input = &unit->own_input;
-    unit->name = strdup(name);
-    unit->output = common->sink->files ? ics_hit_path_of_file(common->config, claim->name) : NULL;
-    if (unit->name == NULL || (unit->output == NULL && common->sink->files)) {
-        ics_unit_destroy(unit);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claimed step files");
-    }
-    *out = unit;
-    return ICESTREAM_OK;
+    unit->name = ics_new_copy(name);
+    unit->output = common->sink->files
+                       ? ics_new_made(ics_hit_path_of_file(common->config, claim->name))
+                       : NULL;
+    return unit;
 }
 
 void ics_unit_destroy(ics_unit *unit)
@@ -92,28 +72,24 @@ void ics_unit_destroy(ics_unit *unit)
     }
 }
 
-int ics_unit_open(ics_unit *unit, icestream_error *error)
+void ics_unit_open(ics_unit *unit)
 {
     unit->account = unit->taken_over = (icestream_account){0};
     unit->summary = (ics_step_summary){0};
     atomic_store(&unit->digest_due, false);
     unit->maths = ICS_MATHS_NONE;
     unit->seconds = 0.0;
-    unit->work = calloc(1, sizeof *unit->work);
-    if (unit->work != NULL) {
-        unit->work->pipe = -1;
-        ics_propagation *propagation = &unit->work->propagation;
-        propagation->name = unit->name;
-        propagation->user = unit;
-        propagation->source =
-            (ics_step_source){.read = ics_unit_read, .pass_over = ics_unit_pass_over, .user = unit};
-        propagation->sink = (ics_hit_sink){.add = ics_unit_store, .user = unit};
+    unit->work = ICS_NEW(ics_unit_work);
+    unit->work->pipe = -1;
+    ics_propagation *propagation = &unit->work->propagation;
+    propagation->name = unit->name;
+    propagation->user = unit;
+    propagation->source =
+        (ics_step_source){.read = ics_unit_read, .pass_over = ics_unit_pass_over, .user = unit};
+    propagation->sink = (ics_hit_sink){.add = ics_unit_store, .user = unit};
+    if (ics_engine_begin_reading(propagation) != ICESTREAM_OK) {
+        ics_new_fail();
     }
-    if (unit->work == NULL || ics_engine_begin_reading(&unit->work->propagation) != ICESTREAM_OK) {
-        ics_unit_close(unit);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading %s", unit->name);
-    }
-    return ICESTREAM_OK;
 }
 
 void ics_unit_close_reader(ics_unit *unit)
@@ -149,6 +125,8 @@ void ics_unit_use_found_output(ics_unit *unit)
     }
 }
 
+/* ---- hits that exist already ----------------------------------------------------------------- */
+
 /* Whether the name of the output says nothing about its step file, because sink.name has no {stem}.
  * Hits of another step file under this name are most likely somebody's results. */
 static bool is_named_alone(const ics_unit *unit)
@@ -174,11 +152,8 @@ static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream
                              (verdict == ICS_HITS_OTHER_SETTINGS && !options->force) ||
                              (is_named_alone(unit) && !options->force);
     free(unit->work->unlike);
-    unit->work->unlike = strdup(why->text);
-    return unit->work->unlike != NULL
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for checking %s",
-                               unit->output);
+    unit->work->unlike = ics_new_copy(why->text);
+    return ICESTREAM_OK;
 }
 
 /* Finds out whether the output exists and was made from the same input with the same settings. An
@@ -186,7 +161,7 @@ static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream
  * an error of the output (ICESTREAM_E_OUTPUT), and not of the step file. */
 static int compare_output(ics_unit *unit, icestream_error *error)
 {
-    json_t *expected = NULL;
+    const icestream_run_options *options = unit->common->options;
     icestream_error why;
     ics_hit_verdict verdict = ICS_HITS_MISSING;
     if (access(unit->output, F_OK) != 0 && errno == ENOENT) {
@@ -194,25 +169,19 @@ static int compare_output(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK; /* nothing needs the digest yet */
     }
     ICS_TRY(ics_unit_await_digest(unit, &unit->common->stop, error));
-    int status = ics_unit_origin(unit, &expected, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_unit_judge_hits(unit, expected, &verdict, &why, error);
-    }
-    json_decref(expected);
-    if (status == ICESTREAM_E_OUTPUT && unit->common->options->force) {
+    json_auto_t *expected = NULL;
+    ICS_TRY(ics_unit_origin(unit, &expected, error));
+    const int status = ics_unit_judge_hits(unit, expected, &verdict, &why, error);
+    if ((status == ICESTREAM_E_OUTPUT && options->force) ||
+        (status == ICESTREAM_E_INPUT && (options->resume || options->force))) {
         unit->work->blocked = false;
         *error = (icestream_error){.status = ICESTREAM_OK};
         return ICESTREAM_OK;
     }
     if (status == ICESTREAM_E_INPUT) {
-        error->status = unit->common->options->resume || unit->common->options->force
-                            ? ICESTREAM_OK
-                            : ICESTREAM_E_OUTPUT;
-        return error->status;
+        return error->status = ICESTREAM_E_OUTPUT;
     }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(status);
     unit->work->matches = verdict == ICS_HITS_MATCH;
     /* The worker that made the output may have been killed before the name was synced. */
     return unit->work->matches && unit->claim.name != NULL
@@ -229,14 +198,13 @@ static int look_for_output(ics_unit *unit, icestream_error *error)
     if (unit->output == NULL || (!options->resume && (!claimed || options->force))) {
         return ICESTREAM_OK;
     }
-    int status = compare_output(unit, error);
-    if (status == ICESTREAM_OK && unit->work->matches) {
-        status = ics_output_clean(unit->output, error);
-    }
-    return status;
+    ICS_TRY(compare_output(unit, error));
+    return unit->work->matches ? ics_output_clean(unit->output, error) : ICESTREAM_OK;
 }
 
-int ics_unit_look_for_merged(ics_unit *unit, icestream_error *error)
+/* Looks for a hit file of several step files that has the hits of this unit. Fills found_in and
+ * matches. ICESTREAM_E_INPUT: there is one, but neither the file is claimed nor --resume given. */
+static int look_for_merged(ics_unit *unit, icestream_error *error)
 {
     ics_unit_common *common = unit->common;
     ics_unit_work *work = unit->work;
@@ -246,13 +214,11 @@ int ics_unit_look_for_merged(ics_unit *unit, icestream_error *error)
     ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
     free(work->found_in);
     /* The worker that had the claim before may have finished such a file since this run began. */
-    int status = ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
-                                     &work->found_in, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_unit_quarantine_merged(unit, error);
-    }
-    if (status != ICESTREAM_OK || work->found_in == NULL) {
-        return status;
+    ICS_TRY(ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
+                                &work->found_in, error));
+    ICS_TRY(ics_unit_quarantine_merged(unit, error));
+    if (work->found_in == NULL) {
+        return ICESTREAM_OK;
     }
     work->matches = unit->claim.name != NULL || common->options->resume;
     return work->matches
@@ -277,7 +243,7 @@ static int look_for_hits(ics_unit *unit, icestream_error *error)
                       unit->name, unit->output);
         return ics_error_add(error, kind, "%s", unit->work->unlike);
     }
-    return ics_unit_look_for_merged(unit, error);
+    return look_for_merged(unit, error);
 }
 
 static int check(ics_unit *unit, icestream_error *error)

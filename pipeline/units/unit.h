@@ -8,18 +8,17 @@
  *   unit_rules   the table of states and events; docs/unit-life.md is printed from it
  *   sources      what a source of steps is; file_source, message_source, light_source
  *   sinks        what a sink of hits is; file_sink, stream_sink
- *   unit         unit.c makes and checks a unit, unit_propagation.c is its side of the engine,
- *                unit_saving.c keeps its hits while it is computed, unit_records.c writes its
- *                checkpoint (unit_checkpoint.c: what both have in common), unit_output.c is the
- *                work of its writer, unit_claim.c ends its claim, unit_digest.c waits for the
- *                digest of its step file
+ *   unit         unit.c makes and checks a unit, and looks for hits that exist already;
+ *                unit_input.c has what is known about its input,
+ *                unit_output.c is its side of the engine and the work of its writer,
+ *                unit_saving.c keeps its hits while it is computed, and reads its checkpoint,
+ *                unit_records.c writes its checkpoint, unit_claim.c ends its claim
  *   inputs       the list of inputs of a run, and the names of their outputs
  *   origin       digests of everything that hits depend on
  *   known_hits   finds hit files that have the hits of several step files
  *   damaged_hits  a damaged hit file goes to the quarantine, and its step file is computed again
  *   output_digest  the digest of a hit file, for the journal
  *   command_pending  the file that says that sink.command has not succeeded for a hit file
- *   retry_state  what is known about failed work that is tried again; pipeline/run/retry.h decides
  */
 #ifndef ICS_UNITS_UNIT_H
 #define ICS_UNITS_UNIT_H
@@ -38,12 +37,32 @@
 #include "pipeline/units/known_hits.h"
 #include "pipeline/units/origin.h"
 #include "pipeline/units/output_digest.h"
-#include "pipeline/units/retry_state.h"
 #include "pipeline/units/sinks.h"
 #include "pipeline/units/sources.h"
 #include "pipeline/units/unit_rules.h"
 
 #include <sys/stat.h>
+
+/* What is tried again. */
+typedef enum ics_retry_what {
+    ICS_RETRY_NOTHING,
+    ICS_RETRY_CHECK,   /* a unit is read again from its beginning */
+    ICS_RETRY_WRITE,   /* the hits of a unit are written */
+    ICS_RETRY_CLAIM,   /* the claim of a unit is ended */
+    ICS_RETRY_COMMAND, /* sink.command is run */
+    ICS_RETRY_LOOK     /* the intake looks for files */
+} ics_retry_what;
+
+/* What is known about work that failed for a reason that may pass, and that is tried again later. A
+ * unit, the intake and each program of sink.command own one; only pipeline/run/retry.h changes it.
+ * All zero: nothing failed. */
+typedef struct ics_retry {
+    ics_retry_what what; /* ICS_RETRY_NOTHING: no retry is pending */
+    double due;          /* ics_clock_seconds() from which the retry may begin (s) */
+    double failed;       /* ics_clock_seconds() of the last failure (s) */
+    uint32_t tries;      /* number of failures in a row */
+    bool needs_room;     /* the last failure was a full disk, and nothing has succeeded since */
+} ics_retry;
 
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
  * and those that have their own locks. */
@@ -59,9 +78,6 @@ typedef struct ics_unit_common {
     const char *worker;      /* name of this process; NULL: it has none */
     const char *writer;      /* short name of this process in names of .part files */
     uint32_t spectrum_count; /* number of spectra that steps may name */
-    float least_beta;        /* steps of Cherenkov light that are slower make no light */
-    uint32_t threads;        /* number of threads that compute */
-    json_t *settings;        /* of the origin, as texts */
     json_t *light;           /* what the steps' light must be made with (models/light_record.h) */
     const ics_sink *sink;
     int wake;                  /* an eventfd, readable once `stop` is set */
@@ -189,106 +205,111 @@ struct ics_unit {
     bool command_pending;
 };
 
-/* Refuses steps without any photon, unless source.empty accepts them. `name`: of the steps, for the
- * message. ICESTREAM_E_INPUT. */
-int ics_unit_judge_empty(const icestream_config *config, const char *name, uint64_t rows,
-                         uint64_t photons, icestream_error *error);
+/* ---- the loop ---------------------------------------------------------------------------------
+ *
+ * Nothing below may be called while a job of the unit is out, unless its comment says so. */
 
-/* Makes a unit for a file, or for a message of a stream. ICESTREAM_E_MEMORY. */
-int ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message,
-                    ics_unit **out, icestream_error *error);
-/* Makes a unit for a claimed file. The unit owns the texts of the claim from now on; if this fails,
- * they are freed. `name`: of the file, for people. ICESTREAM_E_MEMORY. */
-int ics_unit_create_claimed(ics_unit_common *common, ics_claim *claim, const char *name,
-                            ics_unit **out, icestream_error *error);
-/* Only when none of its jobs is out. Accepts NULL. */
+/* Makes a unit for a file, or for a message of a stream. */
+ics_unit *ics_unit_create(ics_unit_common *common, const ics_input *input, uint64_t message);
+/* Makes a unit for a claimed file. The unit owns the texts of the claim from now on. `name`: of the
+ * file, for people. */
+ics_unit *ics_unit_create_claimed(ics_unit_common *common, const ics_claim *claim,
+                                  const char *name);
+/* Accepts NULL. */
 void ics_unit_destroy(ics_unit *unit);
 
 /* Allocates the memory that an open unit needs, and forgets what was read and computed of the unit
- * before. The unit must be closed. ICESTREAM_E_MEMORY. */
-int ics_unit_open(ics_unit *unit, icestream_error *error);
-/* Frees the part of that memory that only readers use. */
+ * before. The unit must be closed. */
+void ics_unit_open(ics_unit *unit);
+/* Frees the part of that memory that only readers use. Jobs of the writer may be out. */
 void ics_unit_close_reader(ics_unit *unit);
-/* Frees all of that memory. None of the unit's jobs may be out. */
+/* Frees all of that memory. */
 void ics_unit_close(ics_unit *unit);
 
 /* Whether a job of the unit or of its propagation is out. */
 bool ics_unit_has_jobs(const ics_unit *unit);
+/* All photons of the unit; UINT64_MAX: they are not known yet. */
+uint64_t ics_unit_photons(const ics_unit *unit);
+/* Whether the checkpoint of an unfinished unit lacks hits. */
+bool ics_unit_has_unsaved(const ics_unit *unit);
 /* If a reader found the hits in a file of several step files, makes that file the output of the
  * unit. */
 void ics_unit_use_found_output(ics_unit *unit);
-
-/* Makes the metadata of the unit's hits, without what is known only at the end:
- * ics_origin_metadata() with the settings of light that the run makes. ICESTREAM_E_MEMORY. */
-int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error);
-
-/* Waits until the digest of the step file is known. On a reader's thread, or when no job of a
- * reader is out. The errors of ics_step_reader_await_digest(). */
-int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_error *error);
-/* Whether it is known, or nobody computes it. Any thread. */
-bool ics_unit_has_digest(const ics_unit *unit);
-
-/* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
- * lost. Any thread. */
-void ics_unit_look_for_claim(ics_unit *unit);
 /* An event about the unit, for log and journal. Its texts belong to the unit. */
 ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind);
-/* Appends a line about the unit to the journal. `output`: path of the hit file, or NULL. Any
- * thread; waits for the disk. The thread that did the work calls it. */
-void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output);
-/* On the I/O thread: ends the claim in the way of unit->result, or gives it back, and appends a
- * line to the journal if no other thread has done so. *held false: another worker had the claim
- * already. A unit without a claim only gets its line. The errors of ics_claims_done. */
-int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
+/* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
+ * Any thread. */
+char *ics_unit_next_notice(ics_unit *unit);
 
-/* On a reader's thread, job = &unit->reader_job. Opens the source of the unit. If the unit is
- * claimed, or with --resume, compares an existing output. Fills summary, matches, found, found_in,
- * lost, in_the_way, taken_over, read_error. */
+/* ---- jobs -------------------------------------------------------------------------------------
+ *
+ * The functions of jobs, each for the thread that is named. */
+
+/* A reader, job = &unit->reader_job. Opens the source of the unit. If the unit is claimed, or with
+ * --resume, compares an existing output. Fills summary, matches, found, found_in, lost, in_the_way,
+ * taken_over, read_error. */
 void ics_unit_check(ics_job *job, void *thread_state);
-/* All photons of the unit; UINT64_MAX: they are not known yet. */
-uint64_t ics_unit_photons(const ics_unit *unit);
-/* The unit as a source: ics_step_source.read and .pass_over; `user` is the unit. If the propagation
- * skips, `read` reads a message to its end and gives no step. */
+/* A reader: the unit as a source of the engine, ics_step_source.read and .pass_over; `user` is the
+ * unit. If the propagation skips, `read` reads a message to its end and gives no step. `pass_over`
+ * moves the cursor over photons that were taken over, and sets its barrier where the next ones
+ * begin. */
 int ics_unit_read(void *user, icestream_step *steps, size_t capacity, size_t *got,
                   icestream_error *error);
 void ics_unit_pass_over(void *user, ics_step_cursor *cursor);
-/* The unit as a sink: ics_hit_sink.add, which moves the hits of the batch into the collector. */
+/* The writer: the unit as a sink of the engine, ics_hit_sink.add, which moves the hits of the batch
+ * into the collector. */
 int ics_unit_store(void *user, ics_batch *batch, icestream_error *error);
+/* The writer: tries again to move hits from memory to the disk. The errors of ics_collector_add. */
+int ics_unit_spill(ics_unit *unit, icestream_error *error);
+/* The writer, job = &unit->writer_job: merges, writes and commits the hits, unless the claim is
+ * lost, and appends a line to the journal. Fills lost, matches, write_error; may be called again
+ * after an error that may pass. */
+void ics_unit_write(ics_job *job, void *thread_state);
+/* The writer, job = &unit->writer_job: discards the collected hits, and writes the reason into the
+ * quarantine if the file is not claimed. Fills write_error. */
+void ics_unit_discard(ics_job *job, void *thread_state);
+/* The writer, job = &unit->writer_job: writes what the checkpoint of an unfinished unit lacks. */
+void ics_unit_save_rest(ics_job *job, void *thread_state);
+/* The I/O thread: ends the claim in the way of unit->result, or gives it back, and appends a line
+ * to the journal if no other thread has done so. *held false: another worker had the claim already.
+ * A unit without a claim only gets its line. The errors of ics_claims_done. */
+int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error);
 
-/* On a reader's thread, with an open reader: compares the record of light of the step file or
- * message with that of the run. Fills no_record and light_mismatch. ICESTREAM_E_INPUT: it differs
- * and is not accepted. ICESTREAM_E_MEMORY. */
+/* ---- a reader's thread, for sources ---------------------------------------------------------- */
+
+/* With an open reader: compares the record of light of the step file or message with that of the
+ * run. Fills no_record and light_mismatch. ICESTREAM_E_INPUT: it differs and is not accepted.
+ * ICESTREAM_E_MEMORY. */
 int ics_unit_check_light(ics_unit *unit, icestream_error *error);
 /* The same for the record behind the rows of a message, which is a copied file, once the message is
  * read. */
 int ics_unit_check_late_light(ics_unit *unit, icestream_error *error);
-
-/* Looks for a hit file of several step files that has the hits of this unit. Fills found_in and
- * matches. ICESTREAM_E_INPUT: there is one, but neither the file is claimed nor --resume given. The
- * errors of ics_known_hits_find. */
-int ics_unit_look_for_merged(ics_unit *unit, icestream_error *error);
-
-/* Makes a collector that shares the budget, with the histograms of the run (sink.histograms). The
- * errors of ics_collector_create. */
-int ics_unit_make_collector(ics_unit_common *common, const char *directory, ics_collector **out,
-                            icestream_error *error);
-/* Makes work->collector unless it exists. The errors of ics_collector_create. */
-int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
+/* The check of the unit had this status. If the input is bad, finds out whether a producer may
+ * still be writing it, and fills work->young. */
+void ics_unit_judge_age(ics_unit *unit, int status);
+/* Refuses steps without any photon, unless source.empty accepts them. `name`: of the steps, for the
+ * message. ICESTREAM_E_INPUT. Any thread. */
+int ics_unit_judge_empty(const icestream_config *config, const char *name, uint64_t rows,
+                         uint64_t photons, icestream_error *error);
+/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
+ * fills command_pending. */
+void ics_unit_look_for_command(ics_unit *unit);
 /* At the end of a check: takes the hits of a checkpoint over, or, if the output is complete,
  * removes the checkpoint. Fills work->taken_over. A checkpoint that cannot be used leaves a notice
  * and is no error, except for one of other settings without --force: that of a claimed step file
  * goes to the quarantine, any other is ICESTREAM_E_OUTPUT. The errors of ics_collector_add and
  * ics_quarantine_move; ICESTREAM_E_INTERRUPTED. */
 int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error);
-/* Makes what a checkpoint of the unit depends on: ics_unit_origin() with the content of the hits.
- * ICESTREAM_E_MEMORY. */
-int ics_unit_checkpoint_origin(const ics_unit *unit, json_t **out, icestream_error *error);
-/* On a reader's thread: moves the cursor over photons that were taken over, and sets its barrier
- * where the next ones begin. */
-void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cursor);
-/* The five functions for the writer's thread. No failure of a checkpoint is an error: the unit gets
- * a notice, and its checkpoint gets nothing more.
- * Appends the hits of a batch to the checkpoint, if it is begun. Call it before the collector gets
+
+/* ---- the writer's thread: the checkpoint ------------------------------------------------------
+ *
+ * No failure of a checkpoint is an error: the unit gets a notice, and its checkpoint gets nothing
+ * more. */
+
+/* Makes work->collector unless it exists, also for a reader that checks. The errors of
+ * ics_collector_create. */
+int ics_unit_open_collector(ics_unit *unit, icestream_error *error);
+/* Appends the hits of a batch to the checkpoint, if it is begun. Call it before the collector gets
  * the hits. */
 void ics_unit_save_batch(ics_unit *unit, const ics_batch *batch);
 /* An ics_rows_listener of the collector; `user` is the unit: appends the record of a batch whose
@@ -298,12 +319,8 @@ void ics_unit_save_hits(void *user, ics_photon_interval photons, const icestream
 /* Once per sink.checkpoint: begins the checkpoint with all hits of the collector, or waits until
  * its records are on the disk. */
 void ics_unit_save_if_due(ics_unit *unit);
-/* The same at once, job = &unit->writer_job. */
-void ics_unit_save_rest(ics_job *job, void *thread_state);
 /* If `error` is a full disk, removes the checkpoint: the hits of the collector need the room. */
 void ics_unit_give_way(ics_unit *unit, const icestream_error *error);
-/* Whether the checkpoint of an unfinished unit lacks hits. Only when none of its jobs is out. */
-bool ics_unit_has_unsaved(const ics_unit *unit);
 /* Removes the checkpoint, because the hits are complete or will not be needed. Leaves a notice on
  * failure. */
 void ics_unit_remove_checkpoint(ics_unit *unit);
@@ -312,30 +329,28 @@ void ics_unit_remove_checkpoint(ics_unit *unit);
 void ics_unit_remove_records(ics_unit *unit);
 /* Closes the checkpoint, which stays, and frees what was taken over. */
 void ics_unit_close_saving(ics_unit_work *work);
-/* Leaves a line for the log about something that no result depends on. Without memory the line is
- * lost. Any thread. */
+
+/* ---- a thread that has a job of the unit ----------------------------------------------------- */
+
+/* Leaves a line for the log about something that no result depends on. */
 void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Returns a line for the log that a thread has left, for the caller to free; NULL: there is none.
- * Any thread. */
-char *ics_unit_next_notice(ics_unit *unit);
-
-/* The check of the unit had this status. If the input is bad, finds out whether a producer may
- * still be writing it, and fills work->young. On a reader's thread. */
-void ics_unit_judge_age(ics_unit *unit, int status);
-/* If the hits of the unit exist already, looks whether sink.command still has to run for them, and
- * fills command_pending. On a reader's or the writer's thread. */
-void ics_unit_look_for_command(ics_unit *unit);
-
-/* On the writer's thread: tries again to move hits from memory to the disk. The errors of
- * ics_collector_add. */
-int ics_unit_spill(ics_unit *unit, icestream_error *error);
-/* On the writer's thread, job = &unit->writer_job: merges, writes and commits the hits, unless the
- * claim is lost, and appends a line to the journal. Fills lost, matches, write_error; may be called
- * again after an error that may pass. */
-void ics_unit_write(ics_job *job, void *thread_state);
-/* On the writer's thread, job = &unit->writer_job: discards the collected hits, and writes the
- * reason into the quarantine if the file is not claimed. Fills write_error. */
-void ics_unit_discard(ics_job *job, void *thread_state);
+/* Appends a line about the unit to the journal. `output`: path of the hit file, or NULL. Waits for
+ * the disk. The thread that did the work calls it. */
+void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output);
+/* Whether another worker has the claim by now (work->lost). A file that is not claimed is never
+ * lost. */
+void ics_unit_look_for_claim(ics_unit *unit);
+/* Waits until the digest of the step file is known. On a reader's thread, or when no job of a
+ * reader is out. The errors of ics_step_reader_await_digest(). */
+int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_error *error);
+/* Whether it is known, or nobody computes it. Any thread. */
+bool ics_unit_has_digest(const ics_unit *unit);
+/* Makes the metadata of the unit's hits, without what is known only at the end:
+ * ics_origin_metadata() with the settings of light that the run makes. ICESTREAM_E_MEMORY. */
+int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error);
+/* Makes what a checkpoint of the unit depends on: ics_unit_origin() with the content of the hits.
+ */
+int ics_unit_checkpoint_origin(const ics_unit *unit, json_t **out, icestream_error *error);
 
 #endif

@@ -6,10 +6,12 @@
  * the record has the hits. If the collector writes rows early, the batch waits until its hits are
  * rows, and the record has the numbers of these rows. Some batches still wait when a checkpoint is
  * due, or when their hits leave the memory: their records have the hits. */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/new.h"
 #include "pipeline/checkpoint/checkpoint_state.h"
 #include "pipeline/files/format/crc32c.h"
 #include "pipeline/units/unit.h"
@@ -63,20 +65,14 @@ static int add_to_part(ics_checkpoint_part *part, const ics_unit_unsaved *batch,
 }
 
 /* Keeps a batch until its hits are rows or are written. */
-static int keep_unsaved(ics_unit_saving *saving, const ics_unit_unsaved *batch,
-                        icestream_error *error)
+static void keep_unsaved(ics_unit_saving *saving, const ics_unit_unsaved *batch)
 {
     if (saving->unsaved_count == saving->unsaved_capacity) {
-        const size_t capacity = 2 * saving->unsaved_capacity + 16;
-        ics_unit_unsaved *more = reallocarray(saving->unsaved, capacity, sizeof *more);
-        if (more == NULL) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a checkpoint");
-        }
-        saving->unsaved = more;
-        saving->unsaved_capacity = capacity;
+        saving->unsaved_capacity = 2 * saving->unsaved_capacity + 16;
+        saving->unsaved =
+            ics_new_size(saving->unsaved, saving->unsaved_capacity, sizeof *saving->unsaved);
     }
     saving->unsaved[saving->unsaved_count++] = *batch;
-    return ICESTREAM_OK;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -124,7 +120,7 @@ void ics_unit_save_batch(ics_unit *unit, const ics_batch *batch)
                              (saving->file == NULL || saving->uses_rows);
     int status = ICESTREAM_OK;
     if (may_be_rows) {
-        status = keep_unsaved(saving, &about, &error);
+        keep_unsaved(saving, &about);
     } else if (saving->file != NULL) {
         status = append_hits(saving, &about, batch->hits, batch->hit_count, &error);
     } else {
@@ -151,11 +147,10 @@ static ics_unit_unsaved *find_unsaved(ics_unit_saving *saving, ics_photon_interv
 static void name_rows(const ics_unit *unit)
 {
     ics_unit_saving *saving = &unit->work->saving;
-    char *path = ics_checkpoint_rows_path(unit->checkpoint);
-    if (path != NULL && !saving->refuses_rows) {
+    ICS_FREES char *path = ics_new_made(ics_checkpoint_rows_path(unit->checkpoint));
+    if (!saving->refuses_rows) {
         ics_collector_name_rows(unit->work->collector, path, &saving->uses_rows);
     }
-    free(path);
 }
 
 /* Adds a batch to those that wait, which are contiguous rows if `row` is one. */
@@ -206,11 +201,39 @@ void ics_unit_save_hits(void *user, ics_photon_interval photons, const icestream
     }
 }
 
+/* ---- origin and removal ---------------------------------------------------------------------- */
+
+int ics_unit_checkpoint_origin(const ics_unit *unit, json_t **out, icestream_error *error)
+{
+    ICS_TRY(ics_unit_origin(unit, out, error));
+    if (unit->common->content != NULL) {
+        ics_new_member(*out, "content", json_string(unit->common->content));
+    }
+    return ICESTREAM_OK;
+}
+
+void ics_unit_remove_checkpoint(ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (unit->checkpoint != NULL &&
+        ics_checkpoint_remove(unit->checkpoint, &error) != ICESTREAM_OK) {
+        ics_unit_leave_notice(unit, "%s", error.text);
+    }
+}
+
+void ics_unit_remove_records(ics_unit *unit)
+{
+    icestream_error error = {.status = ICESTREAM_OK};
+    if (ics_checkpoint_remove_records(unit->checkpoint, &error) != ICESTREAM_OK) {
+        ics_unit_leave_notice(unit, "%s", error.text);
+    }
+}
+
 /* ---- beginning and ending -------------------------------------------------------------------- */
 
 /* Adds what `icestream status` says of a checkpoint: which step file it is of, and where it was
  * begun. No run compares it. */
-static int add_writer(const ics_unit *unit, json_t *origin, icestream_error *error)
+static void add_writer(const ics_unit *unit, json_t *origin)
 {
     char host[256] = "";
     gethostname(host, sizeof host - 1);
@@ -220,9 +243,7 @@ static int add_writer(const ics_unit *unit, json_t *origin, icestream_error *err
                   unit->common->worker != NULL ? ics_json_text(unit->common->worker) : NULL, "host",
                   ics_json_text(host), "photons",
                   is_estimate ? (json_int_t)0 : (json_int_t)unit->summary.photons);
-    return json_object_set_new(origin, ICS_CHECKPOINT_WRITTEN, writer) == 0
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metadata");
+    ics_new_member(origin, ICS_CHECKPOINT_WRITTEN, writer);
 }
 
 /* Appends a record of all hits that the collector has. */
@@ -243,16 +264,12 @@ static int append_all(ics_unit *unit, icestream_error *error)
 static int begin(ics_unit *unit, icestream_error *error)
 {
     ics_unit_saving *saving = &unit->work->saving;
-    json_t *origin = NULL;
+    json_auto_t *origin = NULL;
     ICS_TRY(ics_unit_checkpoint_origin(unit, &origin, error));
-    int status = add_writer(unit, origin, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_checkpoint_create(unit->checkpoint, origin, &saving->file, error);
-    }
-    json_decref(origin);
-    ICS_TRY(status);
+    add_writer(unit, origin);
+    ICS_TRY(ics_checkpoint_create(unit->checkpoint, origin, &saving->file, error));
     name_rows(unit);
-    status = saving->uses_rows ? append_rows(saving, error) : append_all(unit, error);
+    const int status = saving->uses_rows ? append_rows(saving, error) : append_all(unit, error);
     if (status != ICESTREAM_OK) { /* it has no record */
         ics_unit_remove_records(unit);
     }

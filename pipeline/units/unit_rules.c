@@ -1,119 +1,70 @@
 #include "pipeline/units/unit_rules.h"
 
-#define RULE(state, event, next, action)                                                           \
-    [ICS_UNIT_##state][ICS_ON_##event] = {true, ICS_UNIT_##next, ICS_DO_##action}
+/* Each entry is the next state + 1; 0: the event cannot happen. */
+#define RULE(state, event, next) [ICS_UNIT_##state][ICS_ON_##event] = ICS_UNIT_##next + 1
 
-/* A reader or a batch of a unit may still be out while the unit is in READING, READING_REST,
- * READ_TO_END, WAITING_AGAIN, REFUSED or STOPPED. In the last two states its events change nothing,
- * which is why they have rules that stay in the state. */
+/* A reader or a batch of a unit may still be out while the unit is in WAITING, READING, READ or
+ * STOPPED. In the last two states its events change nothing, which is why they have rules that stay
+ * in the state. */
 /* clang-format off */
-static const ics_unit_rule rules[ICS_UNIT_STATES][ICS_UNIT_EVENTS] = {
-    /*   in state       on event        goes to        and does */
-    RULE(WAITING,       CHECK_BEGUN,    CHECKING,      NOTHING),
-    RULE(WAITING,       BAD_INPUT,      REFUSED,       REFUSE),
-    RULE(WAITING,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
-    RULE(CHECKING,      CHECKED,        READING,       NOTHING),
-    RULE(CHECKING,      ABSENT,         FINISHED,      FINISH_ABSENT),
-    RULE(CHECKING,      HITS_EXIST,     COMPLETE,      SKIP),
-    RULE(CHECKING,      CLAIM_LOST,     ENDING_CLAIM,  LOSE),
-    RULE(CHECKING,      BAD_INPUT,      REFUSED,       REFUSE),
-    RULE(CHECKING,      BAD_MESSAGE,    READING_REST,  REFUSE),
-    RULE(CHECKING,      RETRY_LATER,    WAITING_AGAIN, NOTHING),
-    RULE(CHECKING,      GIVEN_UP,       STOPPED,       STOP),
-    RULE(READING,       READ_ALL,       READ_TO_END,   NOTHING),
-    RULE(READING,       BAD_INPUT,      REFUSED,       REFUSE),
-    RULE(READING,       BAD_MESSAGE,    READING_REST,  REFUSE),
-    RULE(READING,       RETRY_LATER,    WAITING_AGAIN, NOTHING),
-    RULE(READING,       GIVEN_UP,       STOPPED,       STOP),
-    RULE(READING,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
-    RULE(READING_REST,  READ_ALL,       REFUSED,       NOTHING),
-    RULE(READING_REST,  BAD_INPUT,      REFUSED,       NOTHING),
-    RULE(READING_REST,  BAD_MESSAGE,    READING_REST,  NOTHING),
-    RULE(READING_REST,  GIVEN_UP,       STOPPED,       STOP),
-    RULE(READ_TO_END,   WRITE_BEGUN,    WRITING,       NOTHING),
-    RULE(READ_TO_END,   BAD_INPUT,      REFUSED,       REFUSE),
-    RULE(READ_TO_END,   BAD_MESSAGE,    REFUSED,       REFUSE),
-    RULE(READ_TO_END,   GIVEN_UP,       STOPPED,       STOP),
-    RULE(READ_TO_END,   RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
-    RULE(WRITING,       WRITTEN,        COMPLETE,      DONE),
-    RULE(WRITING,       HITS_EXIST,     COMPLETE,      SKIP),
-    RULE(WRITING,       CLAIM_LOST,     ENDING_CLAIM,  LOSE),
-    RULE(WRITING,       BAD_INPUT,      REFUSED,       REFUSE),
-    RULE(WRITING,       RETRY_LATER,    READ_TO_END,   NOTHING),
-    RULE(WRITING,       GIVEN_UP,       STOPPED,       STOP),
-    RULE(WAITING_AGAIN, CHECK_BEGUN,    CHECKING,      NOTHING),
-    RULE(WAITING_AGAIN, BAD_INPUT,      REFUSED,       REFUSE),
-    RULE(WAITING_AGAIN, GIVEN_UP,       STOPPED,       STOP),
-    RULE(WAITING_AGAIN, RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
-    RULE(REFUSED,       DISCARD_BEGUN,  DISCARDING,    NOTHING),
-    RULE(REFUSED,       READ_ALL,       REFUSED,       NOTHING),
-    RULE(REFUSED,       BAD_INPUT,      REFUSED,       NOTHING),
-    RULE(REFUSED,       BAD_MESSAGE,    REFUSED,       NOTHING),
-    RULE(REFUSED,       GIVEN_UP,       REFUSED,       NOTHING),
-    RULE(REFUSED,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
-    RULE(DISCARDING,    DISCARDED,      ENDING_CLAIM,  END_CLAIM),
-    RULE(DISCARDING,    GIVEN_UP,       STOPPED,       STOP),
-    RULE(STOPPED,       READ_ALL,       STOPPED,       NOTHING),
-    RULE(STOPPED,       BAD_INPUT,      STOPPED,       NOTHING),
-    RULE(STOPPED,       BAD_MESSAGE,    STOPPED,       NOTHING),
-    RULE(STOPPED,       GIVEN_UP,       STOPPED,       NOTHING),
-    RULE(STOPPED,       RUN_ENDS,       GIVING_BACK,   GIVE_BACK),
-    RULE(COMPLETE,      COMMAND_ENDED,  ENDING_CLAIM,  END_CLAIM),
-    RULE(COMPLETE,      GIVEN_UP,       STOPPED,       STOP),
-    RULE(COMPLETE,      COMMAND_FAILED, UNDELIVERED,   FAIL),
-    RULE(UNDELIVERED,   RUN_ENDS,       GIVING_BACK,   END_CLAIM),
-    RULE(ENDING_CLAIM,  CLAIM_ENDED,    FINISHED,      FINISH),
-    RULE(ENDING_CLAIM,  CLAIM_LOST,     FINISHED,      FINISH_LOST),
-    RULE(ENDING_CLAIM,  RETRY_LATER,    ENDING_CLAIM,  NOTHING),
-    RULE(ENDING_CLAIM,  GIVEN_UP,       LEFT,          LEAVE),
-    RULE(GIVING_BACK,   CLAIM_ENDED,    LEFT,          LEAVE),
-    RULE(GIVING_BACK,   RETRY_LATER,    GIVING_BACK,   NOTHING),
-    RULE(GIVING_BACK,   GIVEN_UP,       LEFT,          LEAVE),
+static const unsigned char rules[ICS_UNIT_STATES][ICS_UNIT_EVENTS] = {
+    /*   in state   on event       goes to */
+    RULE(WAITING,   BEGUN,         CHECKING),
+    RULE(WAITING,   BAD_INPUT,     READ),
+    RULE(WAITING,   GIVEN_UP,      STOPPED),
+    RULE(WAITING,   RUN_ENDS,      ENDING),
+    RULE(CHECKING,  CHECKED,       READING),
+    RULE(CHECKING,  BAD_INPUT,     READ),
+    RULE(CHECKING,  BAD_MESSAGE,   READING),
+    RULE(CHECKING,  RETRY_LATER,   WAITING),
+    RULE(CHECKING,  GIVEN_UP,      STOPPED),
+    RULE(CHECKING,  OUTPUT_EXISTS, COMPLETE),
+    RULE(CHECKING,  DECIDED,       ENDING),
+    RULE(READING,   READ_ALL,      READ),
+    RULE(READING,   BAD_INPUT,     READ),
+    RULE(READING,   BAD_MESSAGE,   READING),
+    RULE(READING,   RETRY_LATER,   WAITING),
+    RULE(READING,   GIVEN_UP,      STOPPED),
+    RULE(READING,   RUN_ENDS,      ENDING),
+    RULE(READ,      BEGUN,         WRITING),
+    RULE(READ,      READ_ALL,      READ),
+    RULE(READ,      BAD_INPUT,     READ),
+    RULE(READ,      GIVEN_UP,      STOPPED),
+    RULE(READ,      RUN_ENDS,      ENDING),
+    RULE(WRITING,   BAD_INPUT,     READ),
+    RULE(WRITING,   RETRY_LATER,   READ),
+    RULE(WRITING,   GIVEN_UP,      STOPPED),
+    RULE(WRITING,   OUTPUT_EXISTS, COMPLETE),
+    RULE(WRITING,   DECIDED,       ENDING),
+    RULE(COMPLETE,  GIVEN_UP,      STOPPED),
+    RULE(COMPLETE,  DECIDED,       ENDING),
+    RULE(STOPPED,   READ_ALL,      STOPPED),
+    RULE(STOPPED,   BAD_INPUT,     STOPPED),
+    RULE(STOPPED,   GIVEN_UP,      STOPPED),
+    RULE(STOPPED,   RUN_ENDS,      ENDING),
+    RULE(ENDING,    CLAIM_ENDED,   FINISHED),
+    RULE(ENDING,    RETRY_LATER,   ENDING),
+    RULE(ENDING,    GIVEN_UP,      LEFT),
 };
 /* clang-format on */
 
-const ics_unit_rule *ics_unit_rules_find(ics_unit_state state, ics_unit_event event)
+bool ics_unit_rules_next(ics_unit_state state, ics_unit_event event, ics_unit_state *next)
 {
-    if ((unsigned)state >= ICS_UNIT_STATES || (unsigned)event >= ICS_UNIT_EVENTS) {
-        return NULL;
+    const unsigned char rule = rules[state][event];
+    if (rule > 0) {
+        *next = (ics_unit_state)(rule - 1);
     }
-    const ics_unit_rule *rule = &rules[state][event];
-    return rule->possible ? rule : NULL;
+    return rule > 0;
 }
 
 bool ics_unit_rules_is_reading(ics_unit_state state)
 {
-    return state == ICS_UNIT_CHECKING || state == ICS_UNIT_READING ||
-           state == ICS_UNIT_READING_REST;
+    return state == ICS_UNIT_CHECKING || state == ICS_UNIT_READING;
 }
 
 bool ics_unit_rules_is_last(ics_unit_state state)
 {
     return state == ICS_UNIT_FINISHED || state == ICS_UNIT_LEFT;
-}
-
-ics_unit_result ics_unit_rules_result(ics_unit_action action, ics_unit_result result)
-{
-    switch (action) {
-    case ICS_DO_REFUSE:
-        return ICS_RESULT_QUARANTINED;
-    case ICS_DO_DONE:
-        return ICS_RESULT_DONE;
-    case ICS_DO_SKIP:
-        return ICS_RESULT_SKIPPED;
-    case ICS_DO_LOSE:
-    case ICS_DO_FINISH_LOST:
-        return ICS_RESULT_LOST;
-    case ICS_DO_FINISH_ABSENT:
-        return ICS_RESULT_ABSENT;
-    case ICS_DO_FAIL:
-        return ICS_RESULT_UNDELIVERED;
-    case ICS_DO_GIVE_BACK:
-    case ICS_DO_STOP:
-        return ICS_RESULT_NONE;
-    default:
-        return result;
-    }
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -124,23 +75,22 @@ typedef struct named {
 } named;
 static const named states[] = {ICS_UNIT_STATE_LIST(ROW)};
 static const named events[] = {ICS_UNIT_EVENT_LIST(ROW)};
-static const named actions[] = {ICS_UNIT_ACTION_LIST(ROW)};
 static const named results[] = {ICS_UNIT_RESULT_LIST(ROW)};
 #undef ROW
 
 const char *ics_unit_rules_state_name(ics_unit_state state)
 {
-    return (unsigned)state < ICS_UNIT_STATES ? states[state].name : "unknown";
+    return states[state].name;
 }
 
 const char *ics_unit_rules_event_name(ics_unit_event event)
 {
-    return (unsigned)event < ICS_UNIT_EVENTS ? events[event].name : "unknown";
+    return events[event].name;
 }
 
 const char *ics_unit_rules_result_text(ics_unit_result result)
 {
-    return (unsigned)result < ICS_UNIT_RESULTS ? results[result].text : "unknown";
+    return results[result].text;
 }
 
 /* ---- docs/unit-life.md ----------------------------------------------------------------------- */
@@ -149,40 +99,19 @@ static void print_list(FILE *out, const char *head, const named *items, int coun
 {
     fprintf(out, "\n## %s\n\n| name | meaning |\n|---|---|\n", head);
     for (int i = 0; i < count; ++i) {
-        if (items[i].text[0] != '\0') {
-            fprintf(out, "| `%s` | %s |\n", items[i].name, items[i].text);
-        }
+        fprintf(out, "| `%s` | %s |\n", items[i].name, items[i].text);
     }
 }
 
-/* A rule that changes neither the state nor anything else is left out of the diagram. */
-static void print_diagram(FILE *out)
+/* Prints all rules as lines of a format with the names of state, next state and event. `loops`:
+ * with those that stay in the state. */
+static void print_rules(FILE *out, const char *line, bool loops)
 {
-    fprintf(out, "\n## Diagram\n\n```mermaid\nstateDiagram-v2\n    [*] --> WAITING\n");
     for (int state = 0; state < ICS_UNIT_STATES; ++state) {
         for (int event = 0; event < ICS_UNIT_EVENTS; ++event) {
-            const ics_unit_rule *rule = &rules[state][event];
-            if (rule->possible && (int)rule->next != state) {
-                fprintf(out, "    %s --> %s: %s\n", states[state].name, states[rule->next].name,
-                        events[event].name);
-            }
-        }
-        if (ics_unit_rules_is_last((ics_unit_state)state)) {
-            fprintf(out, "    %s --> [*]\n", states[state].name);
-        }
-    }
-    fprintf(out, "```\n");
-}
-
-static void print_rules(FILE *out)
-{
-    fprintf(out, "\n## Rules\n\n| in state | on event | goes to | and does |\n|---|---|---|---|\n");
-    for (int state = 0; state < ICS_UNIT_STATES; ++state) {
-        for (int event = 0; event < ICS_UNIT_EVENTS; ++event) {
-            const ics_unit_rule *rule = &rules[state][event];
-            if (rule->possible) {
-                fprintf(out, "| `%s` | `%s` | `%s` | %s |\n", states[state].name,
-                        events[event].name, states[rule->next].name, actions[rule->action].text);
+            const int next = rules[state][event] - 1;
+            if (next >= 0 && (loops || next != state)) {
+                fprintf(out, line, states[state].name, states[next].name, events[event].name);
             }
         }
     }
@@ -195,10 +124,12 @@ void ics_unit_rules_print(FILE *out)
             "A unit is one step file, or one message of a stream. This document is printed from "
             "the table in\n`pipeline/units/unit_rules.c` by `tests/units/test_unit_rules.c`; "
             "`ICS_REWRITE=1` makes the test\nwrite it again. An event that has no rule in a state "
-            "cannot happen there: if it does, the run stops\nwith an internal error.\n");
-    print_diagram(out);
+            "cannot happen there: if it does, the run stops\nwith an internal error.\n"
+            "\n## Diagram\n\n```mermaid\nstateDiagram-v2\n    [*] --> WAITING\n");
+    print_rules(out, "    %s --> %s: %s\n", false);
+    fprintf(out, "    FINISHED --> [*]\n    LEFT --> [*]\n```\n");
     print_list(out, "States", states, ICS_UNIT_STATES);
     print_list(out, "Events", events, ICS_UNIT_EVENTS);
-    print_list(out, "Actions", actions, ICS_UNIT_ACTIONS);
-    print_rules(out);
+    fprintf(out, "\n## Rules\n\n| in state | goes to | on event |\n|---|---|---|\n");
+    print_rules(out, "| `%s` | `%s` | `%s` |\n", true);
 }

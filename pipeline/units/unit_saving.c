@@ -3,11 +3,12 @@
  *
  * No checkpoint is needed for a result. If one cannot be read or written, the unit leaves a notice
  * for the log and is computed without it. */
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
-#include "base/json_text.h"
+#include "base/new.h"
 #include "pipeline/checkpoint/checkpoint_state.h"
-#include "pipeline/spool/quarantine.h"
+#include "pipeline/units/damaged_hits.h"
 #include "pipeline/units/unit.h"
 
 #include <errno.h>
@@ -19,51 +20,38 @@
 /* The number of photons of generated steps may be an estimate. It is below this. */
 #define PHOTONS_MOST (UINT64_C(1) << 62)
 
-int ics_unit_make_collector(ics_unit_common *common, const char *directory, ics_collector **out,
-                            icestream_error *error)
-{
-    const icestream_config *config = common->config;
-    ICS_TRY(ics_collector_create(&common->budget, directory, out, error));
-    const int status = ics_collector_make_histograms(*out, config->sink.histograms,
-                                                     config->sink.histogram_count, error);
-    if (status != ICESTREAM_OK) {
-        ics_collector_destroy(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
 int ics_unit_open_collector(ics_unit *unit, icestream_error *error)
 {
-    if (unit->work->collector != NULL) {
+    ics_unit_common *common = unit->common;
+    const icestream_config *config = common->config;
+    ics_collector **collector = &unit->work->collector;
+    if (*collector != NULL) {
         return ICESTREAM_OK;
     }
-    ics_unit_common *common = unit->common;
-    const char *directory = !common->sink->files ? NULL : common->config->sink.directory;
-    ICS_TRY(ics_unit_make_collector(common, directory, &unit->work->collector, error));
+    ICS_TRY(ics_collector_create(
+        &common->budget, common->sink->files ? config->sink.directory : NULL, collector, error));
+    const int status = ics_collector_make_histograms(*collector, config->sink.histograms,
+                                                     config->sink.histogram_count, error);
+    if (status != ICESTREAM_OK) {
+        ics_collector_destroy(*collector);
+        *collector = NULL;
+        return status;
+    }
     if (common->sink->files && common->origin.bins.width == 0) {
-        ics_collector_allow_early_rows(unit->work->collector);
-        ics_collector_set_listener(unit->work->collector, ics_unit_save_hits, unit);
+        ics_collector_allow_early_rows(*collector);
+        ics_collector_set_listener(*collector, ics_unit_save_hits, unit);
     }
     return ICESTREAM_OK;
 }
 
 /* A stream cannot be read again, so its messages have no checkpoints. */
-static int name_checkpoint(ics_unit *unit, icestream_error *error)
+static void name_checkpoint(ics_unit *unit)
 {
-    const ics_unit_common *common = unit->common;
-    char *path = NULL;
-    int length = 0;
     const bool has_digest = unit->summary.digest[0] != '\0' || !ics_unit_has_digest(unit);
-    if (!unit->input->source->repeats || !common->sink->files || !has_digest) {
-        return ICESTREAM_OK;
+    if (unit->input->source->repeats && unit->common->sink->files && has_digest) {
+        free(unit->checkpoint);
+        unit->checkpoint = ics_new_text("%s.checkpoint", unit->output);
     }
-    length = asprintf(&path, "%s.checkpoint", unit->output);
-    free(unit->checkpoint);
-    unit->checkpoint = length >= 0 ? path : NULL;
-    return length >= 0 ? ICESTREAM_OK
-                       : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                       "out of memory for the checkpoint of %s", unit->name);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -125,12 +113,11 @@ static void forget(ics_unit *unit)
 /* Moves the rows of a checkpoint that was moved. If this fails, its records have lost them. */
 static void move_rows(const char *from, const char *to)
 {
-    char *rows = ics_checkpoint_rows_path(from), *moved = ics_checkpoint_rows_path(to);
-    if (rows != NULL && moved != NULL && ics_early_rows_is_file(rows)) {
+    ICS_FREES char *rows = ics_new_made(ics_checkpoint_rows_path(from));
+    ICS_FREES char *moved = ics_new_made(ics_checkpoint_rows_path(to));
+    if (ics_early_rows_is_file(rows)) {
         (void)rename(rows, moved);
     }
-    free(rows);
-    free(moved);
 }
 
 /* The checkpoint is work of a run with other settings, so this run does not replace it. Of a
@@ -150,24 +137,15 @@ static int keep_other(ics_unit *unit, icestream_error *error)
                       unit->name);
         return ics_error_add(error, ICESTREAM_E_OUTPUT, "%s", why.text);
     }
-    char *near = NULL;
-    if (asprintf(&near, "%s/quarantine", unit->common->config->sink.directory) < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", unit->checkpoint);
-    }
-    const ics_quarantine quarantine = {.folder = unit->common->quarantine, .near = near};
-    const char *slash = strrchr(unit->checkpoint, '/');
-    const char *name = slash != NULL ? slash + 1 : unit->checkpoint;
-    const int status =
-        ics_quarantine_move(&quarantine, unit->checkpoint, name, why.text, &moved, &where, error);
-    free(near);
-    if (status == ICESTREAM_OK && moved) {
+    ICS_TRY(ics_unit_quarantine(unit, unit->checkpoint, why.text, &moved, &where, error));
+    if (moved) {
         move_rows(unit->checkpoint, where.text);
         ics_unit_leave_notice(unit,
                               "%s; this checkpoint is now %s: the step file is computed from its "
                               "beginning",
                               why.text, where.text);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int read_checkpoint(ics_unit *unit, const json_t *origin, icestream_error *error)
@@ -185,20 +163,17 @@ static int read_checkpoint(ics_unit *unit, const json_t *origin, icestream_error
         forget(unit);
         return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_OK && work->saving.file != NULL) {
-        status = ics_unit_open_collector(unit, error);
+    if (status != ICESTREAM_OK || work->saving.file == NULL) {
+        return status;
     }
-    if (status == ICESTREAM_OK && work->saving.file != NULL) {
-        status =
-            ics_checkpoint_collect(work->saving.file, work->collector, &unit->common->stop, error);
-    }
-    return status;
+    ICS_TRY(ics_unit_open_collector(unit, error));
+    return ics_checkpoint_collect(work->saving.file, work->collector, &unit->common->stop, error);
 }
 
 int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
 {
     const ics_unit_common *common = unit->common;
-    ICS_TRY(name_checkpoint(unit, error));
+    name_checkpoint(unit);
     if (unit->work->matches) {
         /* The run that wrote the hit file was killed before it removed the checkpoint. */
         ics_unit_remove_checkpoint(unit);
@@ -207,19 +182,18 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
         common->config->sink.checkpoint == 0.0) {
         return ICESTREAM_OK;
     }
-    json_t *origin = NULL;
+    json_auto_t *origin = NULL;
     if (access(unit->checkpoint, F_OK) != 0 && errno == ENOENT) {
         return ICESTREAM_OK; /* nothing needs the digest yet */
     }
     ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
     ICS_TRY(ics_unit_checkpoint_origin(unit, &origin, error));
-    int status = read_checkpoint(unit, origin, error);
-    json_decref(origin);
-    return status;
+    return read_checkpoint(unit, origin, error);
 }
 
-void ics_unit_pass_over_finished(const ics_unit_work *work, ics_step_cursor *cursor)
+void ics_unit_pass_over(void *user, ics_step_cursor *cursor)
 {
+    const ics_unit_work *work = ((const ics_unit *)user)->work;
     ics_photon_interval finished;
     cursor->barrier = 0;
     while (ics_photon_intervals_find(&work->taken_over.photons, cursor->position, &finished)) {

@@ -44,10 +44,9 @@ static void add_span(outcome *result, const ics_message_span *span)
 static outcome send(const uint8_t *bytes, size_t size, uint32_t seed)
 {
     outcome result = {.messages = malloc(size + 1)};
-    ics_message_frame *frame = NULL;
+    ics_message_frame *frame = ics_message_frame_create("fuzz", LIMIT);
     icestream_error error = {.status = ICESTREAM_OK, .text = ""};
     require(result.messages != NULL);
-    require(ics_message_frame_create("fuzz", LIMIT, &frame, NULL) == ICESTREAM_OK);
     for (size_t at = 0; at < size && result.status == ICESTREAM_OK;) {
         size_t cut = seed ? next_cut(&seed, size - at) : size - at;
         for (size_t end = at + cut; at < end && result.status == ICESTREAM_OK;) {

@@ -219,26 +219,6 @@ START_TEST(test_existing_outputs_need_force_or_resume)
 }
 END_TEST
 
-START_TEST(test_a_damaged_hit_file_is_written_again)
-{
-    run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
-    ck_assert_int_eq(run_cpu(NULL, NULL), ICESTREAM_OK);
-    char path[2 * SCRATCH_PATH];
-    size_t size = 0, again_size = 0;
-    unsigned char *bytes = scratch_read(run_folder_path(place.hits, "a.hits.npy", path), &size);
-    bytes[1024 + 20] ^= 1;
-    scratch_write(path, bytes, size);
-    bytes[1024 + 20] ^= 1;
-    place.options.resume = true;
-    ck_assert_int_eq(run_cpu(NULL, NULL), ICESTREAM_OK);
-    unsigned char *again = scratch_read(path, &again_size);
-    ck_assert_uint_eq(size, again_size);
-    ck_assert_mem_eq(bytes, again, size);
-    free(bytes);
-    free(again);
-}
-END_TEST
-
 START_TEST(test_folders_of_outputs_are_made)
 {
     run_folder_bright_steps(&place, "a.npy", 0, 1, 1);
@@ -262,7 +242,6 @@ ICS_TEST_MAIN("run")
     tcase_add_test(tests, test_bad_files_are_quarantined);
     tcase_add_test(tests, test_a_bad_weight_is_found_at_the_hits);
     tcase_add_test(tests, test_existing_outputs_need_force_or_resume);
-    tcase_add_test(tests, test_a_damaged_hit_file_is_written_again);
     tcase_add_test(tests, test_folders_of_outputs_are_made);
     suite_add_tcase(suite, tests);
 }

@@ -131,6 +131,7 @@ static void check_hits(const unsigned char *expected, size_t size)
     free(found);
 }
 
+/* Batches may be cut in another way, and several checkpoints follow each other. */
 START_TEST(test_next_run_continues)
 {
     size_t size = 0;
@@ -138,18 +139,6 @@ START_TEST(test_next_run_continues)
     json_int_t computed = stop_in_middle(NULL);
     ck_assert(run_folder_has_hits(&place, "large.hits.npy.checkpoint"));
     ck_assert(!run_folder_has_hits(&place, "large.hits.npy"));
-    ck_assert_int_eq(finish(NULL), computed);
-    check_hits(expected, size);
-    free(expected);
-}
-END_TEST
-
-/* Batches may be cut in another way, and several checkpoints follow each other. */
-START_TEST(test_batches_may_differ)
-{
-    size_t size = 0;
-    unsigned char *expected = undisturbed(&size);
-    json_int_t computed = stop_in_middle(NULL);
     common = "graph.batch=777";
     computed += stop_in_middle("sink.checkpoint=0.001");
     ck_assert_int_eq(finish("graph.batch=12345"), computed);
@@ -253,7 +242,6 @@ ICS_TEST_MAIN("run_checkpoint")
     TCase *tests = tcase_create("run_checkpoint");
     tcase_add_checked_fixture(tests, open_with_steps, close_place);
     tcase_add_test(tests, test_next_run_continues);
-    tcase_add_test(tests, test_batches_may_differ);
     tcase_add_test(tests, test_other_settings_do_not_replace_it);
     tcase_add_test(tests, test_other_input_does_not_use_it);
     tcase_add_test(tests, test_force_and_off_start_afresh);
@@ -263,7 +251,6 @@ ICS_TEST_MAIN("run_checkpoint")
     TCase *many = tcase_create("many_steps");
     tcase_add_checked_fixture(many, open_with_many_steps, close_place);
     tcase_add_test(many, test_next_run_continues);
-    tcase_add_test(many, test_batches_may_differ);
     tcase_add_test(many, test_other_input_does_not_use_it);
     tcase_add_test(many, test_resume_removes_what_is_left);
     tcase_add_test(many, test_claimed_file_continues);

@@ -9,18 +9,13 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/error.h"
-#include "pipeline/run/check.h"
-#include "pipeline/run/command.h"
 #include "pipeline/run/disk_full.h"
-#include "pipeline/run/ending.h"
-#include "pipeline/run/intake.h"
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
-#include "pipeline/run/propagate.h"
+#include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
 #include "pipeline/run/turn.h"
 #include "pipeline/run/unit_states.h"
-#include "pipeline/run/write.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 
@@ -380,7 +375,8 @@ static void write_hits(ics_unit *unit)
 {
     ics_unit_work *work = unit->work;
     size_t index = index_of(unit);
-    MUST(unit->state == ICS_UNIT_WRITING, "written in %s", ics_unit_rules_state_name(unit->state));
+    MUST(unit->state == ICS_UNIT_WRITING && unit->result == ICS_RESULT_NONE, "written in %s",
+         ics_unit_rules_state_name(unit->state));
     MUST(unit->jobs_out == 1 && work->propagation.out == 0, "written while other jobs are out");
     MUST(model.stored[index] == model.made[index], "%u of %u batches are stored",
          model.stored[index], model.made[index]);
@@ -396,16 +392,16 @@ static void write_hits(ics_unit *unit)
 
 static void discard(ics_unit *unit)
 {
-    MUST(unit->state == ICS_UNIT_DISCARDING && unit->jobs_out == 1, "discarded in %s",
-         ics_unit_rules_state_name(unit->state));
+    MUST(unit->state == ICS_UNIT_WRITING && unit->result == ICS_RESULT_QUARANTINED &&
+             unit->jobs_out == 1,
+         "discarded in %s", ics_unit_rules_state_name(unit->state));
     draw_error(&unit->work->write_error, 8);
 }
 
 static void end_claim(ics_run_ending *ending)
 {
-    ics_unit_state state = ending->unit->state;
-    MUST(state == ICS_UNIT_ENDING_CLAIM || state == ICS_UNIT_GIVING_BACK, "claim ended in %s",
-         ics_unit_rules_state_name(state));
+    MUST(ending->unit->state == ICS_UNIT_ENDING, "claim ended in %s",
+         ics_unit_rules_state_name(ending->unit->state));
     draw_error(&ending->error, 6);
     ending->held = ending->unit->claim.name == NULL || draw(8) > 0;
 }
@@ -513,7 +509,7 @@ static void check_queues(const ics_unit *unit)
         complete += count_queued(&program->units, unit);
     }
     const char *name = ics_unit_rules_state_name(unit->state);
-    bool ends = unit->state == ICS_UNIT_ENDING_CLAIM || unit->state == ICS_UNIT_GIVING_BACK;
+    bool ends = unit->state == ICS_UNIT_ENDING;
     MUST(complete == (unit->state == ICS_UNIT_COMPLETE), "%s: %u times complete", name, complete);
     MUST(ending == ends, "%s: %u times at the end of its claim", name, ending);
 }
@@ -556,15 +552,13 @@ static void add_unit(void)
 {
     uint32_t index = model.added++;
     ics_unit *unit = NULL;
-    icestream_error error = {.status = ICESTREAM_OK};
     if (model.claimed) {
         ics_claim claim = {.name = strdup("a.npy"), .path = strdup("w/a.npy"), .ticket = index};
         claim.refusal = draw(16) == 0 ? strdup("refused") : NULL;
-        ics_unit_create_claimed(&run.common, &claim, "a.npy", &unit, &error);
+        unit = ics_unit_create_claimed(&run.common, &claim, "a.npy");
     } else {
-        ics_unit_create(&run.common, &inputs[index], 0, &unit, &error);
+        unit = ics_unit_create(&run.common, &inputs[index], 0);
     }
-    MUST(error.status == ICESTREAM_OK, "%s", error.text);
     ics_run_unit_append(&run, unit);
 }
 

@@ -362,21 +362,6 @@ START_TEST(test_a_pause_ends_when_its_claim_is_lost)
 }
 END_TEST
 
-START_TEST(test_fail_fast_does_not_pause)
-{
-    char filler[2 * SCRATCH_PATH];
-    place.options.summary_path = "/dev/null";
-    place.options.fail_fast = true;
-    if (fill_disk(filler)) {
-        run_folder_bright_steps(&place, "a.steps.npy", 0, 20, 100);
-        ck_assert_int_eq(run_once(true), ICESTREAM_E_OUTPUT);
-        ck_assert_ptr_nonnull(strstr(place.error.text, "No space left"));
-        ck_assert_int_eq(count_events("paused"), 0);
-        ck_assert(run_folder_exists(place.steps, "a.steps.npy"));
-    }
-}
-END_TEST
-
 /* The time limit comes before the first look. An empty folder is no work that is left. */
 START_TEST(test_a_time_limit_leaves_no_work_in_an_empty_folder)
 {
@@ -402,6 +387,5 @@ ICS_TEST_MAIN("run_watch")
     tcase_add_test(tests, test_full_disk_pauses);
     tcase_add_test(tests, test_a_signal_ends_a_pause);
     tcase_add_test(tests, test_a_pause_ends_when_its_claim_is_lost);
-    tcase_add_test(tests, test_fail_fast_does_not_pause);
     suite_add_tcase(suite, tests);
 }

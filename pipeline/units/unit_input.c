@@ -1,10 +1,29 @@
-/* The light of steps: whether it was made with the settings of the run (files.md 2.5), and whether
- * there is any. */
+/* What is known about the input of a unit: the digest of its step file, which may become known only
+ * when the file has been read; whether its light was made with the settings of the run (files.md
+ * 2.5), and whether there is any; and notices for the log. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/models/light_record.h"
 #include "pipeline/units/unit.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_error *error)
+{
+    if (ics_unit_has_digest(unit)) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_step_reader_await_digest(unit->work->reader, cancel, unit->summary.digest, error));
+    atomic_store_explicit(&unit->digest_due, false, memory_order_release);
+    return ICESTREAM_OK;
+}
+
+bool ics_unit_has_digest(const ics_unit *unit)
+{
+    return !atomic_load_explicit(&unit->digest_due, memory_order_acquire);
+}
 
 int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error)
 {
@@ -52,4 +71,28 @@ int ics_unit_judge_empty(const icestream_config *config, const char *name, uint6
                          "%s: found %s%" PRIu64 " step%s, expected at least one photon "
                          "(source.empty: accept makes an empty hit file)",
                          name, rows == 0 ? "" : "no photon in ", rows, rows == 1 ? "" : "s");
+}
+
+void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)
+{
+    char *text = NULL;
+    va_list values;
+    va_start(values, format);
+    if (vasprintf(&text, format, values) < 0) {
+        ics_new_fail();
+    }
+    va_end(values);
+    char *earlier = atomic_exchange(&unit->notice, NULL);
+    if (earlier != NULL) {
+        char *both = ics_new_text("%s; %s", earlier, text);
+        free(earlier);
+        free(text);
+        text = both;
+    }
+    free(atomic_exchange(&unit->notice, text));
+}
+
+char *ics_unit_next_notice(ics_unit *unit)
+{
+    return atomic_exchange(&unit->notice, NULL);
 }
