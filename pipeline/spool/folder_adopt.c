@@ -1,4 +1,5 @@
 /* Claiming files that killed or silent workers have left behind. */
+#include "base/new.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -6,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Whether errno means that a folder or file is no longer there. */
-static bool is_gone(int cause)
-{
-    return cause == ENOENT || cause == ENOTDIR || cause == ESTALE;
-}
 
 /* On a file system where a move is a link and an unlink (NFS), a worker may have been killed
  * between the two. Then the file has its new name already: removes the old name and returns true.
@@ -44,18 +39,16 @@ static int list_home(ics_claim_request *request, const char *home, ics_names *fi
     if (ics_spool_folder_list(home, files) == 0) {
         return ICESTREAM_OK;
     }
-    int cause = errno;
     *gone = true;
-    if (is_gone(cause)) {
-        *rest = cause == ESTALE; /* perhaps only the file server is gone, and the folder is there */
+    if (ics_spool_is_gone(errno)) {
+        *rest = errno == ESTALE; /* perhaps only the file server is gone, and the folder is there */
         return ICESTREAM_OK;
     }
-    if (ics_folder_denied(cause)) {
+    if (ics_folder_denied(errno)) {
         ics_folder_note(request->folder, home, "%s: cannot be looked through: %s", home,
-                        strerror(cause));
+                        strerror(errno));
         return ICESTREAM_OK;
     }
-    errno = cause;
     return ics_spool_error(request->error, home, "cannot be looked through", NULL);
 }
 
@@ -94,17 +87,14 @@ static int adopt_file(ics_claim_request *request, const char *home, const char *
  * this worker is processing. */
 static int adopt(ics_claim_request *request, const char *home, const char *before, bool *rest)
 {
-    ics_names files;
+    ICS_FREES_NAMES ics_names files = {0};
     bool gone;
     *rest = false;
     int status = list_home(request, home, &files, &gone, rest);
     for (size_t i = 0; !gone && i < files.count && status == ICESTREAM_OK; ++i) {
         status = adopt_file(request, home, files.items[i], before, rest);
     }
-    int cause = errno;
     *rest = *rest || (status != ICESTREAM_OK && !gone);
-    ics_spool_names_free(&files);
-    errno = cause;
     return status;
 }
 
@@ -195,43 +185,29 @@ static void clear_away(ics_folder *folder, const char *worker, const char *home)
  * removed file notices it (ics_lease_lock_take()). */
 static void clear_locks(const ics_folder *folder, const ics_names *workers)
 {
-    ics_names locks;
-    /* If the locks cannot be listed, they stay; that does no harm. */
-    if (ics_spool_folder_list(ics_spool_path_join(folder->spool.text, "locks").text, &locks) == 0) {
-        for (size_t i = 0; i < locks.count; ++i) {
-            if (!ics_spool_names_have(workers, locks.items[i])) {
-                remove_lock(folder, locks.items[i]);
-            }
+    ICS_FREES_NAMES ics_names locks = {0};
+    /* Locks that cannot be listed stay; that does no harm. */
+    (void)ics_spool_folder_list(ics_spool_path_join(folder->spool.text, "locks").text, &locks);
+    for (size_t i = 0; i < locks.count; ++i) {
+        if (!ics_spool_names_have(workers, locks.items[i])) {
+            remove_lock(folder, locks.items[i]);
         }
     }
-    ics_spool_names_free(&locks);
 }
 
 /* Remembers a living worker, and its process if this process would notice its end. */
-static int add_living(ics_claim_request *request, const char *worker, const ics_process *process)
+static void add_living(ics_folder *folder, const char *worker, const ics_process *process)
 {
-    ics_neighbours *list = &request->folder->neighbours;
-    const ics_process *self = &request->folder->self;
-    if (ics_spool_names_add(&request->folder->seeing, worker) != 0) {
-        return ics_spool_error(request->error, request->folder->claimed.text,
-                               "cannot list the workers", NULL);
-    }
-    if (self->space[0] == '\0' || strcmp(self->space, process->space) != 0) {
-        return ICESTREAM_OK;
+    ics_neighbours *list = &folder->neighbours;
+    ics_spool_names_add(&folder->seeing, worker);
+    if (folder->self.space[0] == '\0' || strcmp(folder->self.space, process->space) != 0) {
+        return;
     }
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
-        ics_process *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
-            errno = ENOMEM;
-            return ics_spool_error(request->error, request->folder->claimed.text,
-                                   "cannot list the workers of this machine", NULL);
-        }
-        list->items = items;
-        list->capacity = capacity;
+        list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+        list->items = ics_new_size(list->items, list->capacity, sizeof *list->items);
     }
     list->items[list->count++] = *process;
-    return ICESTREAM_OK;
 }
 
 static bool has_lost_neighbour(const ics_folder *folder)
@@ -270,7 +246,8 @@ static int adopt_worker(ics_claim_request *request, const char *worker, bool *re
     if (!is_dead(folder, worker, &lease)) {
         *rest = *rest || !lease.there;
         folder->look_pause = fmin(folder->look_pause, 0.25 * lease.seconds);
-        return add_living(request, worker, &lease.process);
+        add_living(folder, worker, &lease.process);
+        return ICESTREAM_OK;
     }
     char before[ICS_CLAIM_WORKER_MAX + 320];
     snprintf(before, sizeof before, "worker %s (process %lld on %s)", worker, lease.process.pid,
@@ -290,14 +267,13 @@ int ics_folder_adopt_dead(ics_claim_request *request)
     if (is_looked_through(folder)) {
         return ICESTREAM_OK;
     }
-    ics_names workers;
+    ICS_FREES_NAMES ics_names workers = {0};
     struct stat claimed;
     bool rest = false;
     folder->claimed_ns =
         stat(folder->claimed.text, &claimed) == 0 ? ics_spool_modified_ns(&claimed) : INT64_MIN;
     folder->neighbours.count = 0;
     if (ics_spool_folder_list(folder->claimed.text, &workers) != 0) {
-        ics_spool_names_free(&workers);
         return ics_spool_error(request->error, folder->claimed.text, "cannot be looked through",
                                NULL);
     }
@@ -315,7 +291,6 @@ int ics_folder_adopt_dead(ics_claim_request *request)
     ics_spool_names_sort(&folder->seen);
     clear_locks(folder, &workers);
     folder->looked_ns = status == ICESTREAM_OK && !rest ? folder->now_ns : INT64_MIN;
-    ics_spool_names_free(&workers);
     errno = cause;
     return status;
 }

@@ -21,9 +21,7 @@ void ics_folder_note(ics_folder *folder, const char *key, const char *format, ..
         key = "";
         format = "more files are passed over in the input folder; no more of them are reported";
     }
-    if (ics_spool_names_add(&folder->noted, key) != 0) {
-        return; /* out of memory: the next scan notes it */
-    }
+    ics_spool_names_add(&folder->noted, key);
     ics_spool_names_sort(&folder->noted);
     char line[2 * PATH_MAX];
     va_list arguments;

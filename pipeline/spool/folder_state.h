@@ -191,7 +191,6 @@ int ics_folder_done(void *self, const ics_claim *claim, ics_after after, bool *h
 int ics_folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
                     icestream_error *error);
 int ics_folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error);
-int ics_folder_put(ics_folder *folder, const char *path, const char *name, icestream_error *error);
 int ics_folder_stat(void *self, ics_claims_counts *out, icestream_error *error);
 
 int ics_folder_create(const ics_claims_options *options, ics_folder **out, icestream_error *error);
