@@ -5,6 +5,8 @@
 #include "pipeline/queue/queue_wire.h"
 
 #include "base/clock.h"
+#include "base/destroys.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -135,15 +137,9 @@ static bool make_session(ics_queue_wire *wire, const char *host, const char *ca,
         return false;
     }
     SSL_CTX_set_verify(wire->tls, SSL_VERIFY_PEER, NULL);
-    wire->session = SSL_new(wire->tls);
-    wire->in = BIO_new(BIO_s_mem());
-    wire->out = BIO_new(BIO_s_mem());
-    if (wire->session == NULL || wire->in == NULL || wire->out == NULL) {
-        BIO_free(wire->in);
-        BIO_free(wire->out);
-        snprintf(why, 256, "out of memory");
-        return false;
-    }
+    wire->session = ics_new_made(SSL_new(wire->tls));
+    wire->in = ics_new_made(BIO_new(BIO_s_mem()));
+    wire->out = ics_new_made(BIO_new(BIO_s_mem()));
     SSL_set_bio(wire->session, wire->in, wire->out);
     X509_VERIFY_PARAM *checks = SSL_get0_param(wire->session);
     const bool is_number = X509_VERIFY_PARAM_set1_ip_asc(checks, host) == 1;
@@ -180,32 +176,21 @@ static bool begin_tls(ics_queue_wire *wire, const ics_queue_address *address, co
 ics_queue_wire *ics_queue_wire_open(const ics_queue_address *address, const char *ca,
                                     double patience, bool *refused, char why[256])
 {
-    ics_queue_wire *wire = calloc(1, sizeof *wire);
+    const struct timeval most = timeval_of(patience);
+    ICS_DESTROYS(ics_queue_wire_close) ics_queue_wire *wire = ICS_NEW(ics_queue_wire);
     *refused = false;
-    if (wire == NULL) {
-        snprintf(why, 256, "out of memory");
+    wire->patience = patience;
+    wire->context = ics_new_made(redisConnectWithTimeout(address->host, address->port, most));
+    wire->reader = ics_new_made(redisReaderCreate());
+    if (wire->context->err != 0 || redisSetTimeout(wire->context, most) != REDIS_OK) {
+        snprintf(why, 256, "%s", wire->context->errstr);
         return NULL;
     }
-    wire->patience = patience;
-    wire->context = redisConnectWithTimeout(address->host, address->port, timeval_of(patience));
-    wire->reader = redisReaderCreate();
-    bool good = wire->context != NULL && wire->reader != NULL;
-    if (!good || wire->context->err != 0) {
-        snprintf(why, 256, "%s", good ? wire->context->errstr : "out of memory");
-        good = false;
-    } else if (redisSetTimeout(wire->context, timeval_of(patience)) != REDIS_OK) {
-        snprintf(why, 256, "%s", wire->context->errstr);
-        good = false;
-    }
-    if (good && address->tls) {
-        good = begin_tls(wire, address, ca, refused, why);
-    }
-    if (!good) {
-        ics_queue_wire_close(wire);
+    if (address->tls && !begin_tls(wire, address, ca, refused, why)) {
         return NULL;
     }
     redisEnableKeepAlive(wire->context);
-    return wire;
+    return ICS_HAND_OVER(wire);
 }
 
 void ics_queue_wire_close(ics_queue_wire *wire)
@@ -215,12 +200,8 @@ void ics_queue_wire_close(ics_queue_wire *wire)
     }
     SSL_free(wire->session);
     SSL_CTX_free(wire->tls);
-    if (wire->context != NULL) {
-        redisFree(wire->context);
-    }
-    if (wire->reader != NULL) {
-        redisReaderFree(wire->reader);
-    }
+    redisFree(wire->context);
+    redisReaderFree(wire->reader);
     free(wire);
 }
 
