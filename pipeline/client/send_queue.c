@@ -97,7 +97,7 @@ static int check_frame(const char *path, int descriptor, ics_message_frame *fram
 static int check_file(const char *path, int descriptor, uint64_t *size, icestream_error *error)
 {
     struct stat about;
-    ICS_DESTROYS(ics_message_frame_destroy) ics_message_frame *frame = NULL;
+    ics_message_frame *frame = NULL;
     if (descriptor < 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT, "cannot be opened: %s", strerror(errno));
     }

@@ -11,7 +11,6 @@
 #ifndef ICS_SOURCE_MESSAGE_FRAME_H
 #define ICS_SOURCE_MESSAGE_FRAME_H
 
-#include "base/destroys.h"
 #include "pipeline/icestream.h"
 
 enum { ICS_MESSAGE_HEADER_MAX = 1 << 16 }; /* bytes of the longest header that is accepted */
@@ -35,7 +34,6 @@ int ics_message_frame_create(const char *name, uint64_t limit, ics_message_frame
                              icestream_error *error);
 /* Accepts NULL. */
 void ics_message_frame_destroy(ics_message_frame *frame);
-ICS_CAN_DESTROY(ics_message_frame, ics_message_frame_destroy)
 
 /* Takes the next bytes of the stream, at most up to the end of a header or message. Call it again
  * with the rest. It takes no byte only if these bytes show that a message has ended without its

@@ -9,9 +9,10 @@
  *   events, progress         the log on standard error, and the status line
  *   latency, metrics         percentiles, and numbers for Prometheus
  *   metrics_listener         serves them by HTTP (metrics_http, metrics_address), with a page for
- * people: live_page has its files, live_history the numbers report_file              the name of a
- * file that no other run writes at the same time service_notify           systemd journal_reader,
- * journal_summary, sink_folder    read journals and folders for `status`
+ *                            people: live_page has its files, live_history the numbers
+ *   report_file              the name of a file that no other run writes at the same time
+ *   service_notify           systemd
+ *   journal_reader, journal_summary, sink_folder    read journals and folders for `status`
  */
 #ifndef ICS_TELEMETRY_EVENT_H
 #define ICS_TELEMETRY_EVENT_H
@@ -106,7 +107,7 @@ enum { ICS_EVENT_LINE = PIPE_BUF - 1 };
 
 /* Writes an event as a line with its newline and the present time. Texts that do not fit are cut
  * and marked, the reason first. `more`: further fields, which stay the caller's; NULL: none. Any
- * thread. ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: `more` does not fit into a line. */
+ * thread. ICESTREAM_E_FAILED: `more` does not fit into a line. */
 int ics_event_line(const ics_event *event, const char *worker, struct json_t *more,
                    char line[ICS_EVENT_LINE + 1], size_t *length, icestream_error *error);
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/new.h"
 #include "base/visible_text.h"
 
 #include <stdarg.h>
@@ -211,11 +212,8 @@ void ics_events_progress(ics_events *events, const ics_progress_state *state)
     }
     ics_progress_figures figures;
     ics_progress_measure(&events->progress, state, ics_clock_seconds(), &figures);
-    json_t *more = progress_json(state, &figures);
-    const ics_event event = {.kind = more != NULL ? ICS_EVENT_PROGRESS : ICS_EVENT_WARNING,
-                             .reason = more != NULL ? NULL : "out of memory for the progress"};
-    put_json(events, &event, more);
-    json_decref(more);
+    json_auto_t *more = ics_new_made(progress_json(state, &figures));
+    put_json(events, &(ics_event){.kind = ICS_EVENT_PROGRESS}, more);
 }
 
 void ics_events_put_error(FILE *out, const char *lines)

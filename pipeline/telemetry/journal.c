@@ -1,7 +1,9 @@
 #include "pipeline/telemetry/journal.h"
 
+#include "base/destroys.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,9 +33,7 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
     char last = '\n';
     ssize_t got = 1;
     if (S_ISREG(about->st_mode) && about->st_size > 0) {
-        do {
-            got = pread(descriptor, &last, 1, about->st_size - 1);
-        } while (got < 0 && errno == EINTR);
+        got = TEMP_FAILURE_RETRY(pread(descriptor, &last, 1, about->st_size - 1));
     }
     *torn = got == 1 && last != '\n';
     return got < 0 ? failed(path, "cannot read the end of the journal", error) : ICESTREAM_OK;
@@ -42,7 +42,8 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
 static int open_file(const char *path, int *out, bool *torn, icestream_error *error)
 {
     /* Without O_NONBLOCK, open() would wait if the name belongs to a named pipe. */
-    int descriptor = ics_disk_open_output(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK);
+    ICS_CLOSES_DESCRIPTOR int descriptor =
+        ics_disk_open_output(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK);
     if (descriptor < 0 && errno == ELOOP) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ELOOP,
                                    "%s: found a symbolic link, expected a journal or no file",
@@ -52,43 +53,33 @@ static int open_file(const char *path, int *out, bool *torn, icestream_error *er
         return failed(path, "cannot open the journal", error);
     }
     struct stat about;
-    int status = fstat(descriptor, &about) == 0 ? ICESTREAM_OK
-                                                : failed(path, "cannot look at the journal", error);
-    if (status == ICESTREAM_OK && !S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
-                               "%s: found something that is not a file, expected a journal", path);
+    if (fstat(descriptor, &about) != 0) {
+        return failed(path, "cannot look at the journal", error);
     }
-    if (status == ICESTREAM_OK) {
-        status = look_at_end(path, descriptor, &about, torn, error);
+    if (!S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "%s: found something that is not a file, expected a journal", path);
     }
-    if (status != ICESTREAM_OK) {
-        close(descriptor);
-        return status;
-    }
+    ICS_TRY(look_at_end(path, descriptor, &about, torn, error));
     *out = descriptor;
+    descriptor = -1;
     return ICESTREAM_OK;
 }
 
 int ics_journal_create(const char *path, const char *worker, bool sync, ics_journal **out,
                        icestream_error *error)
 {
+    int descriptor = -1;
+    bool torn = false;
     *out = NULL;
-    ics_journal *journal = calloc(1, sizeof *journal);
-    if (journal == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    }
+    ICS_TRY(open_file(path, &descriptor, &torn, error));
+    ics_journal *journal = ICS_NEW(ics_journal);
     pthread_mutex_init(&journal->mutex, NULL); /* cannot fail on Linux */
-    journal->descriptor = -1;
+    journal->descriptor = descriptor;
+    journal->torn = torn;
     journal->sync = sync;
-    journal->path = strdup(path);
-    journal->worker = strdup(worker);
-    int status = journal->path != NULL && journal->worker != NULL
-                     ? open_file(path, &journal->descriptor, &journal->torn, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    if (status != ICESTREAM_OK) {
-        ics_journal_destroy(journal);
-        return status;
-    }
+    journal->path = ics_new_copy(path);
+    journal->worker = ics_new_copy(worker);
     *out = journal;
     return ICESTREAM_OK;
 }
@@ -98,9 +89,7 @@ void ics_journal_destroy(ics_journal *journal)
     if (journal == NULL) {
         return;
     }
-    if (journal->descriptor >= 0) {
-        close(journal->descriptor);
-    }
+    close(journal->descriptor);
     pthread_mutex_destroy(&journal->mutex);
     free(journal->path);
     free(journal->worker);

@@ -24,20 +24,7 @@ int ics_journal_summary_create(ics_journal_summary **out, icestream_error *error
     summary->worker_index = json_object();
     summary->spools = json_array();
     summary->quarantines = json_array();
-    if (summary->open == NULL || summary->worker_index == NULL || summary->spools == NULL ||
-        summary->quarantines == NULL) {
-        ics_journal_summary_destroy(summary);
-        *out = NULL;
-        return no_memory(error);
-    }
     return ICESTREAM_OK;
-}
-
-static void free_trouble(ics_journal_trouble *trouble)
-{
-    free(trouble->worker);
-    free(trouble->file);
-    free(trouble->reason);
 }
 
 void ics_journal_summary_destroy(ics_journal_summary *summary)
@@ -51,7 +38,9 @@ void ics_journal_summary_destroy(ics_journal_summary *summary)
         free(summary->workers[i].last_file);
     }
     for (size_t i = 0; i < ICS_JOURNAL_TROUBLES; ++i) {
-        free_trouble(&summary->troubles[i]);
+        free(summary->troubles[i].worker);
+        free(summary->troubles[i].file);
+        free(summary->troubles[i].reason);
     }
     free(summary->workers);
     json_decref(summary->open);
@@ -102,38 +91,19 @@ static ics_journal_worker *find_worker(ics_journal_summary *summary, const char 
 
 static void count_event(ics_journal_counts *counts, const ics_journal_record *record)
 {
-    switch (record->kind) {
-    case ICS_EVENT_CLAIMED:
-        counts->claimed++;
-        break;
-    case ICS_EVENT_SKIPPED:
-        counts->skipped++;
-        break;
-    case ICS_EVENT_QUARANTINED:
-        counts->quarantined++;
-        break;
-    case ICS_EVENT_FAILED:
-        counts->failed++;
-        break;
-    case ICS_EVENT_RETRIED:
-        counts->retried++;
-        break;
-    case ICS_EVENT_COMMAND_FAILED:
-        counts->command_failed++;
-        break;
-    case ICS_EVENT_FETCHED:
-        counts->fetched++;
-        break;
-    case ICS_EVENT_SHIPPED:
-        counts->shipped++;
-        break;
-    case ICS_EVENT_DONE:
+    const ics_event_kind kind = record->kind;
+    counts->claimed += kind == ICS_EVENT_CLAIMED;
+    counts->skipped += kind == ICS_EVENT_SKIPPED;
+    counts->quarantined += kind == ICS_EVENT_QUARANTINED;
+    counts->failed += kind == ICS_EVENT_FAILED;
+    counts->retried += kind == ICS_EVENT_RETRIED;
+    counts->command_failed += kind == ICS_EVENT_COMMAND_FAILED;
+    counts->fetched += kind == ICS_EVENT_FETCHED;
+    counts->shipped += kind == ICS_EVENT_SHIPPED;
+    if (kind == ICS_EVENT_DONE) {
         counts->done++;
         counts->photons += ics_journal_whole(record, "photons");
         counts->hits += ics_journal_whole(record, "hits");
-        break;
-    default:
-        break;
     }
 }
 
@@ -293,24 +263,21 @@ static bool add(ics_journal_summary *summary, const ics_journal_record *record)
 
 int ics_journal_summary_read(ics_journal_summary *summary, const char *path, icestream_error *error)
 {
-    ics_journal_reader *reader = NULL;
+    ICS_DESTROYS(ics_journal_reader_destroy) ics_journal_reader *reader = NULL;
     ics_journal_record record;
-    bool found = true;
-    int status = ics_journal_reader_create(path, &reader, error);
-    while (status == ICESTREAM_OK && found) {
-        status = ics_journal_reader_next(reader, &record, &found, error);
-        if (status == ICESTREAM_OK && found && !add(summary, &record)) {
-            status = no_memory(error);
+    bool found = false;
+    ICS_TRY(ics_journal_reader_create(path, &reader, error));
+    do {
+        ICS_TRY(ics_journal_reader_next(reader, &record, &found, error));
+        if (found && !add(summary, &record)) {
+            return no_memory(error);
         }
-    }
-    if (reader != NULL) {
-        ics_journal_lines lines = ics_journal_reader_lines(reader);
-        summary->lines.events += lines.events;
-        summary->lines.torn += lines.torn;
-        summary->lines.unknown += lines.unknown;
-    }
-    ics_journal_reader_destroy(reader);
-    return status;
+    } while (found);
+    const ics_journal_lines lines = ics_journal_reader_lines(reader);
+    summary->lines.events += lines.events;
+    summary->lines.torn += lines.torn;
+    summary->lines.unknown += lines.unknown;
+    return ICESTREAM_OK;
 }
 
 const ics_journal_trouble *ics_journal_trouble_at(const ics_journal_summary *summary, size_t index)

@@ -77,13 +77,12 @@ void ics_metrics_add_queue(ics_metrics *metrics, const char *name, uint64_t used
 /* Notes a warning with the present time, in a form that changes nothing but the text on a page. */
 void ics_metrics_warn(ics_metrics_warnings *warnings, const char *text);
 
-/* Writes the text into memory that the caller frees; *size does not count the final 0. Any thread.
- * ICESTREAM_E_MEMORY. */
-int ics_metrics_text(const ics_metrics *metrics, char **text, size_t *size, icestream_error *error);
+/* Returns the text, which the caller frees; *size does not count the final 0. Any thread. */
+char *ics_metrics_text(const ics_metrics *metrics, size_t *size);
 
 /* Writes the text to a file, which gets its final name when it is complete (output.h), so that
  * readers see the old or the new file. Any thread; waits for the disk. Two calls at a time for the
- * same file are an error. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+ * same file are an error. ICESTREAM_E_OUTPUT. */
 int ics_metrics_write(const ics_metrics *metrics, const char *path, icestream_error *error);
 
 #endif

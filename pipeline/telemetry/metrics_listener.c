@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/telemetry/live_page.h"
 #include "pipeline/telemetry/metrics_address.h"
 #include "pipeline/telemetry/metrics_http.h"
@@ -95,10 +96,7 @@ static void keep_room(ics_metrics_listener *listener)
 
 static void add_connection(ics_metrics_listener *listener, int descriptor, void **context)
 {
-    open_connection *entry = calloc(1, sizeof *entry);
-    if (entry == NULL) {
-        return; /* the limit of all connections still holds */
-    }
+    open_connection *entry = ICS_NEW(open_connection);
     entry->descriptor = descriptor;
     *context = entry;
     pthread_mutex_lock(&listener->mutex);
@@ -158,44 +156,28 @@ static void note_answer(void *user, struct MHD_Connection *connection, void **re
 
 /* ---- answers (on the library's thread) ------------------------------------------------------- */
 
-static enum MHD_Result no_memory(struct MHD_Connection *connection)
-{
-    return ics_metrics_http_answer_line(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                        "out of memory\n");
-}
-
-/* Copies what is served now; the caller frees it. NULL: out of memory. */
+/* Copies what is served now; the caller frees it. */
 static snapshot *copy_now(ics_metrics_listener *listener)
 {
-    snapshot *copy = malloc(sizeof *copy);
-    if (copy != NULL) {
-        pthread_mutex_lock(&listener->mutex);
-        *copy = listener->now;
-        pthread_mutex_unlock(&listener->mutex);
-    }
+    snapshot *copy = ICS_NEW(snapshot);
+    pthread_mutex_lock(&listener->mutex);
+    *copy = listener->now;
+    pthread_mutex_unlock(&listener->mutex);
     return copy;
 }
 
 static enum MHD_Result answer_metrics(ics_metrics_listener *listener,
                                       struct MHD_Connection *connection)
 {
-    snapshot *now = copy_now(listener);
-    char *text = NULL;
+    ICS_FREES snapshot *now = copy_now(listener);
     size_t size = 0;
-    if (now == NULL) {
-        return no_memory(connection);
-    }
-    const bool published = now->published;
-    int status = published ? ics_metrics_text(&now->metrics, &text, &size, NULL) : ICESTREAM_OK;
-    free(now);
-    if (!published) {
+    if (!now->published) {
         return ics_metrics_http_answer_line(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                                             "the run is just starting\n");
     }
-    return status == ICESTREAM_OK
-               ? ics_metrics_http_answer_made(
-                     connection, "text/plain; version=0.0.4; charset=utf-8", text, size)
-               : no_memory(connection);
+    char *text = ics_metrics_text(&now->metrics, &size);
+    return ics_metrics_http_answer_made(connection, "text/plain; version=0.0.4; charset=utf-8",
+                                        text, size);
 }
 
 /* Suspends the request if the client has the present snapshot already, which it says by ?after= and
@@ -223,23 +205,16 @@ static bool must_wait(ics_metrics_listener *listener, struct MHD_Connection *con
 static enum MHD_Result answer_status(ics_metrics_listener *listener,
                                      struct MHD_Connection *connection, void **request)
 {
-    char *text = NULL;
     if (must_wait(listener, connection)) {
         return MHD_YES;
     }
-    snapshot *now = copy_now(listener);
-    if (now == NULL) {
-        return no_memory(connection);
-    }
+    ICS_FREES snapshot *now = copy_now(listener);
     if (now->metrics.ended) {
         *request = &last_status;
     }
-    int status = ics_live_history_text(&now->history, now->published ? &now->metrics : NULL,
-                                       &listener->about, &text, NULL);
-    free(now);
-    return status == ICESTREAM_OK
-               ? ics_metrics_http_answer_made(connection, "application/json", text, strlen(text))
-               : no_memory(connection);
+    char *text = ics_live_history_text(&now->history, now->published ? &now->metrics : NULL,
+                                       &listener->about);
+    return ics_metrics_http_answer_made(connection, "application/json", text, strlen(text));
 }
 
 /* Answers one request.
@@ -338,10 +313,8 @@ int ics_metrics_listener_create(const ics_metrics_listener_options *options,
     ics_metrics_address parsed;
     ics_access_token token = {.digest = ""};
     ICS_TRY(prepare(options, &parsed, &token, error));
-    ics_metrics_listener *listener = calloc(1, sizeof *listener);
-    if (listener == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metrics.listen");
-    }
+    ICS_DESTROYS(ics_metrics_listener_destroy)
+    ics_metrics_listener *listener = ICS_NEW(ics_metrics_listener);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic); /* this and the rest cannot fail on Linux */
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -354,12 +327,8 @@ int ics_metrics_listener_create(const ics_metrics_listener_options *options,
     listener->has_token = options->token_file != NULL;
     listener->token = token;
     ics_live_history_begin(&listener->now.history);
-    int status = start(listener, options->address, &parsed, error);
-    if (status != ICESTREAM_OK) {
-        ics_metrics_listener_destroy(listener);
-        return status;
-    }
-    *out = listener;
+    ICS_TRY(start(listener, options->address, &parsed, error));
+    *out = ICS_HAND_OVER(listener);
     return ICESTREAM_OK;
 }
 
