@@ -106,10 +106,12 @@ static int check_file(const char *path, int descriptor, uint64_t *size, icestrea
     }
     *size = (uint64_t)about.st_size;
     ICS_TRY(ics_message_frame_create(path, NO_LIMIT, &frame, error));
-    ICS_TRY(check_frame(path, descriptor, frame, error));
-    return *size > 0
-               ? ICESTREAM_OK
-               : ics_error_set(error, ICESTREAM_E_INPUT, "found an empty file, expected steps");
+    int status = check_frame(path, descriptor, frame, error);
+    if (status == ICESTREAM_OK && *size == 0) {
+        status = ics_error_set(error, ICESTREAM_E_INPUT, "found an empty file, expected steps");
+    }
+    ics_message_frame_destroy(frame);
+    return status;
 }
 
 static int check_output(const ics_send_state *state, const char *path, icestream_error *error)
