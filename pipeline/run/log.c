@@ -76,7 +76,7 @@ void ics_run_log_event(ics_run_state *run, const ics_event *event)
     }
     journal_line *line = NULL;
     if (run->common.journal == NULL || run->jobs.io == NULL || run->log.ended ||
-        !ics_event_in_journal(event->kind) || is_behind(run) ||
+        !ics_event_is(event->kind, ICS_EVENT_JOURNAL) || is_behind(run) ||
         (line = calloc(1, sizeof *line)) == NULL) {
         return; /* no result depends on the journal: without memory a line of it is lost */
     }

@@ -8,7 +8,6 @@
 #include "pipeline/run/jobs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/stop.h"
-#include "pipeline/telemetry/metrics_sample.h"
 
 #include <string.h>
 

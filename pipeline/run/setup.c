@@ -125,7 +125,7 @@ static int open_records(ics_run_state *run, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
     }
     pthread_mutex_init(&run->journal.lock, NULL);
-    int status = ics_journal_create(path, run->worker, false, &run->journal.journal, error);
+    int status = ics_journal_create(path, run->worker, &run->journal.journal, error);
     if (status == ICESTREAM_OK) {
         run->common.journal = &run->journal;
     }

@@ -14,9 +14,9 @@
 static const struct {
     const char *name;
     unsigned numbers;
-    bool journal;
+    unsigned properties;
 } kinds[ICS_EVENT_KINDS] = {
-#define X(name, text, numbers, journal) {text, numbers, journal},
+#define X(name, text, numbers, properties) {text, numbers, properties},
     ICS_EVENT_LIST(X)
 #undef X
 };
@@ -35,9 +35,9 @@ ics_event_kind ics_event_of_name(const char *name)
     return (ics_event_kind)kind;
 }
 
-bool ics_event_in_journal(ics_event_kind kind)
+bool ics_event_is(ics_event_kind kind, unsigned property)
 {
-    return (unsigned)kind < ICS_EVENT_KINDS && kinds[kind].journal;
+    return (unsigned)kind < ICS_EVENT_KINDS && (kinds[kind].properties & property) != 0;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -71,7 +71,8 @@ bool ics_event_time_of_text(const char *text, double *time)
     return true;
 }
 
-const char *ics_event_seconds_text(double seconds, char text[ICS_EVENT_AGE])
+/* "32 s", "5 min", "7.2 h", "3 days". */
+static const char *seconds_text(double seconds, char text[ICS_EVENT_AGE])
 {
     if (seconds < 90.0) {
         snprintf(text, ICS_EVENT_AGE, "%.3g s", seconds);
@@ -91,7 +92,7 @@ const char *ics_event_age_text(const char *now, const char *time, char text[ICS_
     if (!ics_event_time_of_text(time, &then) || !ics_event_time_of_text(now, &here)) {
         return "-";
     }
-    return ics_event_seconds_text(here > then ? floor(here - then) : 0.0, text);
+    return seconds_text(here > then ? floor(here - then) : 0.0, text);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

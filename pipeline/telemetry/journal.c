@@ -15,7 +15,6 @@
 
 struct ics_journal {
     char *path, *worker;
-    bool sync;
     pthread_mutex_t mutex; /* for the members below */
     int descriptor;
     bool torn; /* the last line has no newline */
@@ -66,7 +65,7 @@ static int open_file(const char *path, int *out, bool *torn, icestream_error *er
     return ICESTREAM_OK;
 }
 
-int ics_journal_create(const char *path, const char *worker, bool sync, ics_journal **out,
+int ics_journal_create(const char *path, const char *worker, ics_journal **out,
                        icestream_error *error)
 {
     int descriptor = -1;
@@ -77,7 +76,6 @@ int ics_journal_create(const char *path, const char *worker, bool sync, ics_jour
     pthread_mutex_init(&journal->mutex, NULL); /* cannot fail on Linux */
     journal->descriptor = descriptor;
     journal->torn = torn;
-    journal->sync = sync;
     journal->path = ics_new_copy(path);
     journal->worker = ics_new_copy(worker);
     *out = journal;
@@ -122,44 +120,18 @@ static int write_line(ics_journal *journal, char *text, size_t length, icestream
                          journal->path);
 }
 
-static bool is_completion(ics_event_kind kind)
-{
-    return kind == ICS_EVENT_DONE || kind == ICS_EVENT_QUARANTINED || kind == ICS_EVENT_FAILED ||
-           kind == ICS_EVENT_STOP;
-}
-
-/* Waits until the journal is on the disk. Uses another descriptor without the mutex, so that other
- * threads can write lines in the meantime. */
-static int synchronise(ics_journal *journal, int descriptor, icestream_error *error)
-{
-    int status = ICESTREAM_OK;
-    /* EINVAL: not a regular file, for example /dev/null. */
-    if (fdatasync(descriptor) != 0 && errno != EINVAL) {
-        status = failed(journal->path, "cannot write the journal to the disk", error);
-    }
-    close(descriptor);
-    return status;
-}
-
 int ics_journal_append(ics_journal *journal, const ics_event *event, icestream_error *error)
 {
     char text[ICS_EVENT_LINE + 2];
     size_t length = 0;
-    if (!ics_event_in_journal(event->kind)) {
+    if (!ics_event_is(event->kind, ICS_EVENT_JOURNAL)) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_event_line(event, journal->worker, event->more, text + 1, &length, error));
-    bool sync = journal->sync && is_completion(event->kind);
-    int copy = -1;
     pthread_mutex_lock(&journal->mutex);
-    int status = write_line(journal, text, length, error);
-    if (status == ICESTREAM_OK && sync) {
-        copy = fcntl(journal->descriptor, F_DUPFD_CLOEXEC, 0);
-        status =
-            copy >= 0 ? ICESTREAM_OK : failed(journal->path, "cannot share the journal", error);
-    }
+    const int status = write_line(journal, text, length, error);
     pthread_mutex_unlock(&journal->mutex);
-    return status == ICESTREAM_OK && sync ? synchronise(journal, copy, error) : status;
+    return status;
 }
 
 int ics_journal_reopen(ics_journal *journal, icestream_error *error)

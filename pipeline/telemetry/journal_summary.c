@@ -150,9 +150,7 @@ static bool follow_file(ics_journal_summary *summary, const ics_journal_record *
                    summary->open, file,
                    json_pack("{s:s, s:f}", "worker", record->worker, "time", record->time)) == 0;
     }
-    if (record->kind == ICS_EVENT_DONE || record->kind == ICS_EVENT_SKIPPED ||
-        record->kind == ICS_EVENT_QUARANTINED || record->kind == ICS_EVENT_FAILED ||
-        record->kind == ICS_EVENT_GIVEN_BACK) {
+    if (ics_event_is(record->kind, ICS_EVENT_ENDING)) {
         /* Fails if the claim is not in the journal, which does no harm. */
         json_object_del(summary->open, file);
     }
@@ -161,10 +159,8 @@ static bool follow_file(ics_journal_summary *summary, const ics_journal_record *
 
 static bool keep_trouble(ics_journal_summary *summary, const ics_journal_record *record)
 {
-    if (record->kind != ICS_EVENT_QUARANTINED && record->kind != ICS_EVENT_FAILED &&
-        record->kind != ICS_EVENT_RETRIED && record->kind != ICS_EVENT_PAUSED &&
-        record->kind != ICS_EVENT_DEVICE_LOST && record->kind != ICS_EVENT_COMMAND_FAILED &&
-        record->kind != ICS_EVENT_HITS_QUARANTINED) {
+    if (!ics_event_is(record->kind, ICS_EVENT_TROUBLE) ||
+        !ics_event_is(record->kind, ICS_EVENT_JOURNAL)) {
         return true;
     }
     ics_journal_trouble *trouble =

@@ -67,6 +67,7 @@ typedef struct ics_metrics {
 } ics_metrics;
 
 struct ics_latency;
+struct ics_event;
 
 /* Sets the latency of the metrics from a latency.h. */
 void ics_metrics_set_latency(ics_metrics *metrics, const struct ics_latency *latency);
@@ -84,5 +85,15 @@ char *ics_metrics_text(const ics_metrics *metrics, size_t *size);
  * readers see the old or the new file. Any thread; waits for the disk. Two calls at a time for the
  * same file are an error. ICESTREAM_E_OUTPUT. */
 int ics_metrics_write(const ics_metrics *metrics, const char *path, icestream_error *error);
+
+/* Samples of a run in the journal: sums and queues, from which `icestream report` draws rates.
+ * Their number is bounded: the longer a run lasts, the rarer they become. */
+
+/* Whether it is time for a sample: 1/60 of the time of the run, and at least a second, has passed
+ * since the last one. These are 60 in the first minute, 500 in a day, 860 in a year. `seconds`:
+ * since the run began; *last: of the last sample, 0 before the first one; is updated. */
+bool ics_metrics_sample_is_due(double *last, double seconds);
+/* Makes a sample. The caller releases out->more (json_decref). */
+void ics_metrics_sample(const ics_metrics *metrics, double seconds, struct ics_event *out);
 
 #endif

@@ -29,7 +29,7 @@ static inline ics_journal *open_journal(const char *worker)
 {
     ics_journal *journal = NULL;
     icestream_error error = {0};
-    ck_assert_msg(ics_journal_create(path, worker, true, &journal, &error) == ICESTREAM_OK, "%s",
+    ck_assert_msg(ics_journal_create(path, worker, &journal, &error) == ICESTREAM_OK, "%s",
                   error.text);
     return journal;
 }
