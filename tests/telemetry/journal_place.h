@@ -66,4 +66,9 @@ static inline const char *text_of(const json_t *line, const char *key)
     return text;
 }
 
+static inline json_int_t whole_of(const json_t *line, const char *key)
+{
+    return json_integer_value(json_object_get(line, key));
+}
+
 #endif

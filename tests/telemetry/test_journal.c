@@ -213,10 +213,13 @@ START_TEST(processes_and_threads_share_a_journal)
     }
     ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.torn, 0);
-    ck_assert_uint_eq(summary->counts.claimed, PROCESSES * THREADS * LINES);
-    ck_assert_uint_eq(summary->worker_count, PROCESSES);
-    for (int i = 0; i < PROCESSES; ++i) {
-        ck_assert_uint_eq(summary->workers[i].counts.claimed, THREADS * LINES);
+    ck_assert_uint_eq(whole_of(summary->counts, "claimed"), PROCESSES * THREADS * LINES);
+    ck_assert_uint_eq(json_object_size(summary->workers), PROCESSES);
+    const char *name;
+    json_t *worker;
+    json_object_foreach(summary->workers, name, worker)
+    {
+        ck_assert_int_eq(whole_of(json_object_get(worker, "counts"), "claimed"), THREADS * LINES);
     }
     ck_assert_uint_eq(json_object_size(summary->open), LINES);
     ics_journal_summary_destroy(summary);
@@ -235,8 +238,8 @@ START_TEST(log_rotation)
     ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_OK);
     append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "b"});
     ics_journal_summary *summary = summarise();
-    ck_assert_uint_eq(summary->counts.claimed, 1);
-    ck_assert_uint_eq(summary->counts.done, 0);
+    ck_assert_uint_eq(whole_of(summary->counts, "claimed"), 1);
+    ck_assert_uint_eq(whole_of(summary->counts, "done"), 0);
     ck_assert_ptr_nonnull(json_object_get(summary->open, "b"));
     ics_journal_summary_destroy(summary);
 
@@ -248,7 +251,7 @@ START_TEST(log_rotation)
     ck_assert_int_eq(rmdir(path), 0);
     ck_assert_int_eq(rename(old, path), 0);
     summary = summarise();
-    ck_assert_uint_eq(summary->counts.done, 1);
+    ck_assert_uint_eq(whole_of(summary->counts, "done"), 1);
     ics_journal_summary_destroy(summary);
     ics_journal_destroy(journal);
 }
