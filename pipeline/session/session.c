@@ -148,15 +148,6 @@ static int open_session(const icestream_config *config, const icestream_session_
     return ICESTREAM_OK;
 }
 
-/* Copies the error of a public function to its caller. Returns the status. */
-static int answer(int status, const icestream_error *why, icestream_error *error)
-{
-    if (status != ICESTREAM_OK) {
-        ics_error_copy(error, why);
-    }
-    return status;
-}
-
 int icestream_session_open(const icestream_config *config, const icestream_session_options *options,
                            icestream_session **out, icestream_error *error)
 {
@@ -164,7 +155,7 @@ int icestream_session_open(const icestream_config *config, const icestream_sessi
     if (out != NULL) {
         *out = NULL;
     }
-    return answer(open_session(config, options, out, &why), &why, error);
+    return ics_session_answer(open_session(config, options, out, &why), &why, error);
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */

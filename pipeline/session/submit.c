@@ -245,9 +245,5 @@ int icestream_session_submit(icestream_session *session, const icestream_submiss
                              uint64_t *ticket, icestream_error *error)
 {
     icestream_error why = {.status = ICESTREAM_OK};
-    const int status = submit(session, submission, ticket, &why);
-    if (status != ICESTREAM_OK) {
-        ics_error_copy(error, &why);
-    }
-    return status;
+    return ics_session_answer(submit(session, submission, ticket, &why), &why, error);
 }

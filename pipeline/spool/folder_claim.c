@@ -70,7 +70,7 @@ static char *refusal_of(const ics_folder *folder, const ics_claimable *what, int
         return ics_new_text("%s: found something that is not a file, expected a step file",
                             what->name);
     }
-    if (folder->attempts == 0 || what->attempt <= folder->attempts) {
+    if (folder->options.attempts == 0 || what->attempt <= folder->options.attempts) {
         return NULL;
     }
     return ics_new_text("%s: begun %" PRIu32 " times by workers that ended before it was finished, "

@@ -76,10 +76,10 @@ int ics_folder_look(const ics_folder *folder, const char *file, ics_path *target
 int ics_folder_look_done(ics_folder *folder, const char *name, ics_identity identity)
 {
     int marked = ics_marks_has(folder->marks, name, identity);
-    if (marked != 1 || folder->has_results == NULL) {
+    if (marked != 1 || folder->options.has_results == NULL) {
         return marked;
     }
-    return folder->has_results(folder->user, name) ? 1 : 0;
+    return folder->options.has_results(folder->options.user, name) ? 1 : 0;
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -136,7 +136,8 @@ static int consider(void *user, const char *name)
     if (!ics_folder_is_step_file(folder, name)) {
         return 0;
     }
-    if (folder->is_output != NULL && folder->is_output(folder->user, name)) {
+    if (folder->options.is_output != NULL &&
+        folder->options.is_output(folder->options.user, name)) {
         ics_folder_note(folder, name,
                         "%s: found the name of an output, expected a step file; it is left where "
                         "it is",
@@ -248,7 +249,7 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
     }
     leave_out(out, &busy);
     note_unchanged(folder, &before, seen && busy.count == 0 && out->count == 0);
-    for (size_t i = 0; folder->by_name && i < out->count; ++i) {
+    for (size_t i = 0; folder->options.by_name && i < out->count; ++i) {
         out->items[i].arrived_ns = 0;
     }
     if (out->count > 1) {

@@ -106,7 +106,7 @@ static int own_name(ics_folder *folder, icestream_error *error)
         return ics_spool_error(error, folder->lock_path.text, "cannot lock this worker's name",
                                NULL);
     }
-    if (ics_lease_read(folder->home.text, folder->lease, &lease) != 0) {
+    if (ics_lease_read(folder->home.text, folder->options.lease, &lease) != 0) {
         return ics_spool_error(error, folder->home.text, "cannot read the lease in it", NULL);
     }
     if (lock == ICS_LOCK_HELD) {
@@ -141,7 +141,7 @@ static int start(ics_folder *folder, const ics_claims_options *options, icestrea
         return ics_spool_error(error, folder->marks_folder.text, "cannot remove the marks in it",
                                NULL);
     }
-    if (ics_lease_write(folder->home.text, folder->lease) != 0) {
+    if (ics_lease_write(folder->home.text, folder->options.lease) != 0) {
         return ics_spool_error(error, folder->home.text, "cannot write this worker's lease", NULL);
     }
     return ics_folder_beat(folder, error);
@@ -182,13 +182,7 @@ int ics_folder_create(const ics_claims_options *options, ics_folder **out, icest
     ics_folder *folder = ICS_NEW(ics_folder);
     pthread_mutex_init(&folder->mutex, NULL);
     folder->lock = -1;
-    folder->lease = options->lease;
-    folder->attempts = options->attempts;
-    folder->has_results = options->has_results;
-    folder->by_name = options->by_name;
-    folder->is_output = options->is_output;
-    folder->note = options->note;
-    folder->user = options->user;
+    folder->options = *options;
     folder->left_at_home = true;
     folder->looked_ns = INT64_MIN;
     ics_process_self(&folder->self);

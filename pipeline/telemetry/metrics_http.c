@@ -34,7 +34,10 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
 {
     ics_new_made(response);
     add_headers(response, status, type);
-    enum MHD_Result queued = MHD_queue_response(connection, status, response);
+    const enum MHD_Result queued =
+        status == MHD_HTTP_UNAUTHORIZED
+            ? MHD_queue_basic_auth_fail_response(connection, "icestream", response)
+            : MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return queued;
 }
@@ -96,17 +99,4 @@ bool ics_metrics_http_has_token(struct MHD_Connection *connection, const ics_acc
     MHD_free(user);
     MHD_free(password);
     return has;
-}
-
-enum MHD_Result ics_metrics_http_ask_token(struct MHD_Connection *connection)
-{
-    static const char text[] = "expected the token of metrics.token, as a bearer token or as the "
-                               "password of any user\n";
-    static const char type[] = "text/plain; charset=utf-8";
-    struct MHD_Response *response = ics_new_made(MHD_create_response_from_buffer(
-        sizeof text - 1, (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT));
-    add_headers(response, MHD_HTTP_UNAUTHORIZED, type);
-    enum MHD_Result queued = MHD_queue_basic_auth_fail_response(connection, "icestream", response);
-    MHD_destroy_response(response);
-    return queued;
 }

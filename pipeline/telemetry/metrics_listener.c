@@ -328,7 +328,9 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     (void)version;
     (void)upload;
     if (listener->has_token && !ics_metrics_http_has_token(connection, &listener->token)) {
-        return ics_metrics_http_ask_token(connection);
+        return ics_metrics_http_answer_line(connection, MHD_HTTP_UNAUTHORIZED,
+                                            "expected the token of metrics.token, as a bearer "
+                                            "token or as the password of any user\n");
     }
     /* With a token the name does not matter: a browser sends it to the name only that it is for. */
     if (!listener->has_token && !ics_metrics_http_is_host_ours(connection)) {
