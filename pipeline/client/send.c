@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/client/send_state.h"
 
 #include <errno.h>
@@ -33,20 +34,12 @@ static int make_folder(const char *folder, icestream_error *error)
 /* Two step files of one name would have one hit file. */
 static int check_names(char *const *files, size_t count, icestream_error *error)
 {
-    char **stems = calloc(count, sizeof *stems);
+    char **stems = ICS_NEW_ARRAY(char *, count);
     int status = ICESTREAM_OK;
-    if (stems == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for names of files");
-    }
     for (size_t i = 0; i < count; ++i) {
         stems[i] = ics_send_queue_stem(files[i]);
-        status = stems[i] != NULL ? status : ICESTREAM_E_MEMORY;
     }
-    if (status != ICESTREAM_OK) {
-        ics_error_set(error, status, "out of memory for names of files");
-    } else {
-        qsort(stems, count, sizeof *stems, compare_names);
-    }
+    qsort(stems, count, sizeof *stems, compare_names);
     for (size_t i = 1; status == ICESTREAM_OK && i < count; ++i) {
         if (strcmp(stems[i - 1], stems[i]) == 0) {
             status = ics_error_set(error, ICESTREAM_E_USAGE,
@@ -157,6 +150,7 @@ static void destroy(ics_send_state *state)
     OPENSSL_cleanse(state->greeting, sizeof state->greeting);
     free(state);
 }
+ICS_CAN_DESTROY(ics_send_state, destroy)
 
 int ics_send(const ics_send_options *options, char *const *files, size_t count,
              ics_send_counts *counts, icestream_error *error)
@@ -164,26 +158,17 @@ int ics_send(const ics_send_options *options, char *const *files, size_t count,
     *counts = (ics_send_counts){.done = 0};
     ICS_TRY(check_names(files, count, error));
     ICS_TRY(make_folder(options->output, error));
-    ics_send_state *state = calloc(1, sizeof *state);
-    if (state == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a client");
-    }
+    ICS_DESTROYS(destroy) ics_send_state *state = ICS_NEW(ics_send_state);
     state->options = options;
     state->counts = counts;
     state->files = files;
     state->file_count = count;
     state->descriptor = -1;
     state->last = ics_clock_seconds();
-    int status = options->token != NULL
-                     ? ics_access_secret_read("--token", options->token, state->token,
-                                              sizeof state->token, error)
-                     : ICESTREAM_OK;
-    if (status == ICESTREAM_OK) {
-        status = work(state, error);
+    if (options->token != NULL) {
+        ICS_TRY(ics_access_secret_read("--token", options->token, state->token, sizeof state->token,
+                                       error));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_error_copy(error, &state->refusals);
-    }
-    destroy(state);
-    return status;
+    ICS_TRY(work(state, error));
+    return ics_error_copy(error, &state->refusals);
 }

@@ -27,7 +27,7 @@ typedef struct ics_send_counts {
  * standard output. ICESTREAM_E_USAGE; ICESTREAM_E_CONFIG: address or token;
  * ICESTREAM_E_INPUT: some messages were refused, and all others are done; ICESTREAM_E_OUTPUT;
  * ICESTREAM_E_UNFINISHED: the patience ended; ICESTREAM_E_FAILED: the server speaks another
- * protocol; ICESTREAM_E_MEMORY. */
+ * protocol. */
 int ics_send(const ics_send_options *options, char *const *files, size_t count,
              ics_send_counts *counts, icestream_error *error);
 

@@ -1,5 +1,8 @@
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json_text.h"
+#include "base/new.h"
 #include "pipeline/client/send_state.h"
 
 #include <errno.h>
@@ -11,17 +14,11 @@ static void print(const ics_send_state *state, const json_t *answer, const char 
 {
     const char *output = state->options->output;
     FILE *where = output != NULL && strcmp(output, "-") == 0 ? stderr : stdout;
-    json_t *line = json_copy((json_t *)answer);
-    char *text = NULL;
-    if (line != NULL && json_object_set_new(line, "input", json_string(input)) == 0) {
-        text = json_dumps(line, JSON_COMPACT);
-    }
-    if (text != NULL) {
-        fprintf(where, "%s\n", text);
-        fflush(where);
-    }
-    free(text);
-    json_decref(line);
+    json_auto_t *line = json_copy((json_t *)answer);
+    json_object_set_new(line, "input", ics_json_text(input));
+    ICS_FREES char *text = ics_new_made(json_dumps(line, JSON_COMPACT));
+    fprintf(where, "%s\n", text);
+    fflush(where);
 }
 
 static void finish(ics_send_state *state, ics_send_message *message, const json_t *answer)
@@ -113,16 +110,14 @@ static int take_line(ics_send_state *state, const char *bytes, size_t size, size
         return ICESTREAM_OK;
     }
     state->line[state->line_size] = '\0';
-    json_t *answer = json_loadb(state->line, state->line_size, 0, NULL);
+    json_auto_t *answer = json_loadb(state->line, state->line_size, 0, NULL);
     state->line_size = 0;
-    const int status =
-        json_is_object(answer)
-            ? follow(state, answer, error)
-            : ics_error_set(error, ICESTREAM_E_FAILED,
-                            "%s: found an answer that is no JSON, expected a listener of icestream",
-                            state->options->address);
-    json_decref(answer);
-    return status;
+    return json_is_object(answer)
+               ? follow(state, answer, error)
+               : ics_error_set(error, ICESTREAM_E_FAILED,
+                               "%s: found an answer that is no JSON, expected a listener of "
+                               "icestream",
+                               state->options->address);
 }
 
 static int take_hits(ics_send_state *state, const char *bytes, size_t size, size_t *taken,

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/client/send_state.h"
 
 #include <errno.h>
@@ -41,14 +42,8 @@ int ics_send_hits_begin(ics_send_state *state, ics_send_message *message, json_t
         body->file = tmpfile(); /* standard output gets whole files only */
         return body->file != NULL ? ICESTREAM_OK : fail(body, error);
     }
-    if (asprintf(&body->path, "%s/%s.hits%s", folder, message->stem, ending(answer)) < 0) {
-        body->path = NULL;
-    } else if (asprintf(&body->part, "%s.%ld.part", body->path, (long)getpid()) < 0) {
-        body->part = NULL;
-    }
-    if (body->part == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for hits");
-    }
+    body->path = ics_new_text("%s/%s.hits%s", folder, message->stem, ending(answer));
+    body->part = ics_new_text("%s.%ld.part", body->path, (long)getpid());
     body->file = fopen(body->part, "wbe");
     return body->file != NULL ? ICESTREAM_OK : fail(body, error);
 }

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/client/send_state.h"
 
 #include <errno.h>
@@ -25,16 +26,14 @@ char *ics_send_queue_stem(const char *path)
 {
     static const char *const endings[] = {".steps.npy", ".npy"};
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    char *stem = strdup(name);
-    size_t length = strlen(name);
-    for (size_t i = 0; stem != NULL && i < 2; ++i) {
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < 2; ++i) {
         const size_t tail = strlen(endings[i]);
         if (length > tail && strcmp(name + length - tail, endings[i]) == 0) {
-            stem[length - tail] = '\0';
-            break;
+            return ics_new_text("%.*s", (int)(length - tail), name);
         }
     }
-    return stem;
+    return ics_new_copy(name);
 }
 
 void ics_send_queue_refuse(ics_send_state *state, const char *input, const char *reason)
@@ -44,21 +43,15 @@ void ics_send_queue_refuse(ics_send_state *state, const char *input, const char 
                           "%s: %s", input, reason);
 }
 
-static int add(ics_send_state *state, const char *input, int descriptor, uint64_t size,
-               icestream_error *error)
+/* The window has an unused message. */
+static void add(ics_send_state *state, const char *input, int descriptor, uint64_t size)
 {
-    ics_send_message *unused = find_unused(state);
-    *unused = (ics_send_message){.used = true,
-                                 .input = strdup(input),
-                                 .stem = ics_send_queue_stem(input),
-                                 .descriptor = descriptor,
-                                 .size = size,
-                                 .number = -1};
-    if (unused->input == NULL || unused->stem == NULL) {
-        ics_send_queue_remove(unused);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a message");
-    }
-    return ICESTREAM_OK;
+    *find_unused(state) = (ics_send_message){.used = true,
+                                             .input = ics_new_copy(input),
+                                             .stem = ics_send_queue_stem(input),
+                                             .descriptor = descriptor,
+                                             .size = size,
+                                             .number = -1};
 }
 
 void ics_send_queue_remove(ics_send_message *message)
@@ -122,18 +115,12 @@ static int check_file(const char *path, int descriptor, uint64_t *size, icestrea
 
 static int check_output(const ics_send_state *state, const char *path, icestream_error *error)
 {
-    char *stem = ics_send_queue_stem(path), *name = NULL;
-    int status = ICESTREAM_OK;
-    if (stem == NULL || asprintf(&name, "%s/%s.hits.npy", state->options->output, stem) < 0) {
-        name = NULL;
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
-    } else if (access(name, F_OK) == 0) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
+    ICS_FREES char *stem = ics_send_queue_stem(path);
+    ICS_FREES char *name = ics_new_text("%s/%s.hits.npy", state->options->output, stem);
+    return access(name, F_OK) != 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_OUTPUT,
                                "%s: exists, expected a new file; --force replaces it", name);
-    }
-    free(name);
-    free(stem);
-    return status;
 }
 
 static int add_file(ics_send_state *state, const char *path, icestream_error *error)
@@ -147,7 +134,8 @@ static int add_file(ics_send_state *state, const char *path, icestream_error *er
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     const int status = check_file(path, descriptor, &size, &found);
     if (status == ICESTREAM_OK) {
-        return add(state, path, descriptor, size, error);
+        add(state, path, descriptor, size);
+        return ICESTREAM_OK;
     }
     if (descriptor >= 0) {
         close(descriptor);
@@ -193,7 +181,8 @@ static int end_copy(ics_send_state *state, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_FAILED, "a temporary file: %s", strerror(errno));
     }
     snprintf(name, sizeof name, "message-%08" PRIu64, state->streamed++);
-    return add(state, name, descriptor, state->copy_size, error);
+    add(state, name, descriptor, state->copy_size);
+    return ICESTREAM_OK;
 }
 
 /* Copies the next bytes of the block to the message that they belong to. */

@@ -4,6 +4,7 @@
 #ifndef ICS_CLIENT_SEND_STATE_H
 #define ICS_CLIENT_SEND_STATE_H
 
+#include "base/destroys.h"
 #include "pipeline/client/send.h"
 #include "pipeline/files/access_token.h"
 #include "pipeline/files/format/digest.h"
@@ -72,11 +73,11 @@ typedef struct ics_send_state {
 
 /* ---- send_queue.c: what is to be sent */
 
-/* Fills unused messages of the window from files. ICESTREAM_E_MEMORY. */
+/* Fills unused messages of the window from files. ICESTREAM_E_OUTPUT: a hit file exists. */
 int ics_send_queue_fill(ics_send_state *state, icestream_error *error);
 /* Whether standard input should be read now. */
 bool ics_send_queue_reads(const ics_send_state *state);
-/* Reads once from standard input. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Reads once from standard input. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT. */
 int ics_send_queue_read(ics_send_state *state, icestream_error *error);
 /* Whether nothing is left to send and no answer is missing. */
 bool ics_send_queue_is_empty(const ics_send_state *state);
@@ -94,7 +95,7 @@ void ics_send_queue_lost(ics_send_state *state, const char *cause);
 
 /* ---- send_hits.c: hit files that come */
 
-/* Begins to receive the hits of a message. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+/* Begins to receive the hits of a message. ICESTREAM_E_OUTPUT. */
 int ics_send_hits_begin(ics_send_state *state, ics_send_message *message, json_t *answer,
                         icestream_error *error);
 /* Takes bytes; *taken: how many. Errors as above. *whole: the file is complete, was verified

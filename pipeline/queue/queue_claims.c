@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/queue/queue_state.h"
 
 #include <inttypes.h>
@@ -31,7 +32,7 @@ static int queue_extend(void *self, size_t *lost, icestream_error *error)
     const double begun = ics_clock_seconds();
     do { /* a command has room for some claims only */
         ics_queue_command command;
-        redisReply *reply = NULL;
+        ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
         ics_queue_begin(queue, ICS_QUEUE_EXTEND, &command);
         ics_queue_command_add(&command, queue->nonce);
         ics_queue_command_add(&command, queue->lease_ms);
@@ -50,7 +51,6 @@ static int queue_extend(void *self, size_t *lost, icestream_error *error)
                 held->lost = true;
             }
         }
-        freeReplyObject(reply);
     } while (from < queue->held_count);
     queue->renewed = begun;
     *lost = 0;
@@ -115,7 +115,7 @@ static int queue_done(void *self, const ics_claim *claim, ics_after after, bool 
     (void)after; /* a ticket that is done leaves the queue */
     ics_queue_claims *queue = self;
     ics_queue_command command;
-    redisReply *reply = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     char attempt[16];
     ics_queue_held *held = ics_queue_find(queue, claim);
     if (held == NULL) {
@@ -140,44 +140,43 @@ static int queue_done(void *self, const ics_claim *claim, ics_after after, bool 
     if (!*was_held && strcmp(answer, "dead") != 0) {
         compare(queue, claim, answer);
     }
-    freeReplyObject(reply);
     ics_queue_forget(queue, held);
+    return ICESTREAM_OK;
+}
+
+/* Ends a claim: buries its ticket for a reason or, if `reason` is NULL, gives it back. */
+static int end_claim(ics_queue_claims *queue, const ics_claim *claim, const char *reason,
+                     bool *was_held, icestream_error *error)
+{
+    ics_queue_held *held = ics_queue_find(queue, claim);
+    long long was = 0;
+    if (held == NULL) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(reason != NULL ? ics_queue_bury(queue, held->id, claim->attempt, reason, &was, error)
+                           : ics_queue_give_back(queue, held->id, &was, error));
+    ics_queue_forget(queue, held);
+    *was_held = was == 1;
     return ICESTREAM_OK;
 }
 
 static int queue_fail(void *self, const ics_claim *claim, const char *reason, bool *was_held,
                       icestream_error *error)
 {
-    ics_queue_held *held = ics_queue_find(self, claim);
-    long long was = 0;
-    if (held == NULL) {
-        return ICESTREAM_OK;
-    }
-    ICS_TRY(ics_queue_bury(self, held->id, claim->attempt, reason, &was, error));
-    ics_queue_forget(self, held);
-    *was_held = was == 1;
-    return ICESTREAM_OK;
+    return end_claim(self, claim, reason, was_held, error);
 }
 
 static int queue_give_back(void *self, const ics_claim *claim, bool *was_held,
                            icestream_error *error)
 {
-    ics_queue_held *held = ics_queue_find(self, claim);
-    long long was = 0;
-    if (held == NULL) {
-        return ICESTREAM_OK;
-    }
-    ICS_TRY(ics_queue_give_back(self, held->id, &was, error));
-    ics_queue_forget(self, held);
-    *was_held = was == 1;
-    return ICESTREAM_OK;
+    return end_claim(self, claim, NULL, was_held, error);
 }
 
 static int queue_stat(void *self, ics_claims_counts *out, icestream_error *error)
 {
     ics_queue_claims *queue = self;
     ics_queue_command command;
-    redisReply *reply = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     ics_queue_begin(queue, ICS_QUEUE_COUNT, &command);
     ICS_TRY(ics_queue_call(queue, &command, &reply, error));
     if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 4) {
@@ -188,7 +187,6 @@ static int queue_stat(void *self, ics_claims_counts *out, icestream_error *error
         out->done = (uint64_t)reply->element[2]->integer;
         out->quarantined = (uint64_t)reply->element[3]->integer;
     }
-    freeReplyObject(reply);
     return ICESTREAM_OK;
 }
 
@@ -198,7 +196,10 @@ static void queue_destroy(void *self)
     icestream_error ignored = {.status = ICESTREAM_OK};
     ics_queue_command command;
     long long was = 0;
-    if (queue->link != NULL && queue->about != NULL) {
+    if (queue == NULL) {
+        return;
+    }
+    if (queue->link != NULL) {
         ics_queue_begin(queue, ICS_QUEUE_LEAVE, &command);
         ics_queue_command_add(&command, queue->nonce);
         ics_queue_call_number(queue, &command, &was, &ignored);
@@ -215,6 +216,7 @@ static void queue_destroy(void *self)
     free(queue->folders.files);
     free(queue);
 }
+ICS_CAN_DESTROY(ics_queue_claims, queue_destroy)
 
 static const ics_claims_backend backend = {.destroy = queue_destroy,
                                            .take = queue_claim,
@@ -249,13 +251,13 @@ static int join(ics_queue_claims *queue, icestream_error *error)
                                ics_queue_link_address(queue->link)->shown, queue->worker);
 }
 
-static bool copy_options(ics_queue_claims *queue, const ics_queue_claims_options *options)
+static void copy_options(ics_queue_claims *queue, const ics_queue_claims_options *options)
 {
     char host[64] = "host";
     gethostname(host, sizeof host - 1);
-    queue->worker = strdup(options->worker);
-    queue->folders.folder = strdup(options->folder);
-    queue->folders.files = options->files != NULL ? strdup(options->files) : NULL;
+    queue->worker = ics_new_copy(options->worker);
+    queue->folders.folder = ics_new_copy(options->folder);
+    queue->folders.files = ics_new_copy(options->files);
     queue->folders.allow = options->allow;
     queue->folders.allow_count = options->allow_count;
     queue->folders.fetches = options->fetches;
@@ -270,9 +272,7 @@ static bool copy_options(ics_queue_claims *queue, const ics_queue_claims_options
     snprintf(queue->lease_ms, sizeof queue->lease_ms, "%.0f", 1000.0 * options->lease);
     snprintf(queue->nonce, sizeof queue->nonce, "%s-%ld-%" PRIx64, host, (long)getpid(),
              (uint64_t)(1e6 * ics_clock_unix()));
-    return asprintf(&queue->about, "%s %ld", host, (long)getpid()) >= 0 && queue->worker != NULL &&
-           queue->folders.folder != NULL &&
-           (options->files == NULL || queue->folders.files != NULL);
+    queue->about = ics_new_text("%s %ld", host, (long)getpid());
 }
 
 static bool shows_urls(const icestream_config *config)
@@ -307,36 +307,27 @@ ics_queue_claims_options ics_queue_claims_options_of(const icestream_config *con
 
 int ics_queue_check(const ics_queue_login *login, icestream_error *error)
 {
-    ics_queue_link *link = NULL;
-    ICS_TRY(ics_queue_link_create(login, 1.0, &link, error));
-    ics_queue_link_destroy(link);
-    return ICESTREAM_OK;
+    ics_queue_address address;
+    char secret[ICS_QUEUE_SECRET_MAX + 1];
+    ICS_TRY(ics_queue_address_parse(login, &address, error));
+    const int status = ics_queue_secret_read(login, &address, secret, error);
+    ics_queue_secret_wipe(secret);
+    return status;
 }
 
 int ics_queue_claims_create(const ics_queue_claims_options *options, ics_claims *out,
                             icestream_error *error)
 {
-    ics_queue_claims *queue = calloc(1, sizeof *queue);
-    *out = (ics_claims){.backend = &backend, .self = NULL};
-    if (queue == NULL) {
-        return ics_queue_no_memory(error);
-    }
-    pthread_mutex_init(&queue->mutex, NULL);
     const double part = options->lease / LEASE_PARTS;
-    int status = copy_options(queue, options) ? ICESTREAM_OK : ics_queue_no_memory(error);
-    if (status == ICESTREAM_OK) {
-        status = ics_queue_link_create(
-            &options->login, fmax(PATIENCE_MIN, fmin(part, PATIENCE_MAX)), &queue->link, error);
-    }
-    if (status == ICESTREAM_OK) {
-        queue->folders.shown = ics_queue_link_address(queue->link)->shown;
-        status = join(queue, error);
-    }
-    if (status != ICESTREAM_OK) {
-        queue_destroy(queue);
-        return status;
-    }
-    out->self = queue;
+    *out = (ics_claims){.backend = &backend, .self = NULL};
+    ICS_DESTROYS(queue_destroy) ics_queue_claims *queue = ICS_NEW(ics_queue_claims);
+    pthread_mutex_init(&queue->mutex, NULL);
+    copy_options(queue, options);
+    ICS_TRY(ics_queue_link_create(&options->login, fmax(PATIENCE_MIN, fmin(part, PATIENCE_MAX)),
+                                  &queue->link, error));
+    queue->folders.shown = ics_queue_link_address(queue->link)->shown;
+    ICS_TRY(join(queue, error));
     out->mutex = &queue->mutex;
+    out->self = ICS_HAND_OVER(queue);
     return ICESTREAM_OK;
 }

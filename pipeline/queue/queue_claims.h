@@ -41,7 +41,7 @@ int ics_queue_check(const ics_queue_login *login, icestream_error *error);
 
 /* Connects, and makes the consumer group unless it is there. Errors: ICESTREAM_E_CONFIG,
  * ICESTREAM_E_OUTPUT and ICESTREAM_E_FAILED as ics_queue_link_call; ICESTREAM_E_FAILED: a living
- * process has this worker's name; ICESTREAM_E_MEMORY. */
+ * process has this worker's name. */
 int ics_queue_claims_create(const ics_queue_claims_options *options, ics_claims *out,
                             icestream_error *error);
 

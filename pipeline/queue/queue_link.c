@@ -1,6 +1,7 @@
 #include "pipeline/queue/queue_link.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/queue/queue_wire.h"
 
 #include <errno.h>
@@ -34,25 +35,14 @@ int ics_queue_link_create(const ics_queue_login *login, double patience, ics_que
     ics_queue_address address;
     *out = NULL;
     ICS_TRY(ics_queue_address_parse(login, &address, error));
-    ics_queue_link *link = calloc(1, sizeof *link);
-    if (link != NULL) {
-        link->address = address;
-        link->patience = patience;
-        link->ca = login->ca != NULL ? strdup(login->ca) : NULL;
-        link->key = strdup(login->key);
-        link->password_key = strdup(login->password_key);
-    }
-    if (link == NULL || link->key == NULL || link->password_key == NULL ||
-        (login->ca != NULL && link->ca == NULL)) {
-        ics_queue_link_destroy(link);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a queue");
-    }
-    const int status = ics_queue_secret_read(login, &address, link->secret, error);
-    if (status != ICESTREAM_OK) {
-        ics_queue_link_destroy(link);
-        return status;
-    }
-    *out = link;
+    ICS_DESTROYS(ics_queue_link_destroy) ics_queue_link *link = ICS_NEW(ics_queue_link);
+    link->address = address;
+    link->patience = patience;
+    link->ca = ics_new_copy(login->ca);
+    link->key = ics_new_copy(login->key);
+    link->password_key = ics_new_copy(login->password_key);
+    ICS_TRY(ics_queue_secret_read(login, &address, link->secret, error));
+    *out = ICS_HAND_OVER(link);
     return ICESTREAM_OK;
 }
 
@@ -120,9 +110,8 @@ static int exchange(ics_queue_link *link, const ics_queue_command *command, redi
     char *bytes = NULL, why[256] = "";
     const long long size = redisFormatCommandArgv(
         &bytes, command->count, (const char **)(void *)command->words, command->sizes);
-    if (size < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a queue");
-    }
+    ics_new_made(bytes); /* a command may have the steps of a file, which the queue limits */
+    ICS_DESTROYS(freeReplyObject)
     redisReply *reply = ics_queue_wire_call(link->wire, bytes, (size_t)size, why);
     redisFreeCommand(bytes);
     if (reply == NULL) {
@@ -131,17 +120,15 @@ static int exchange(ics_queue_link *link, const ics_queue_command *command, redi
         return report_away(link, why, error);
     }
     if (reply->type == REDIS_REPLY_ERROR) {
-        const int status = judge(link, reply, error);
-        freeReplyObject(reply);
-        return status;
+        return judge(link, reply, error);
     }
-    *out = reply;
+    *out = ICS_HAND_OVER(reply);
     return ICESTREAM_OK;
 }
 
 static int log_in(ics_queue_link *link, icestream_error *error)
 {
-    redisReply *reply = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     ics_queue_command command = {.count = 0};
     if (link->secret[0] == '\0') {
         return ICESTREAM_OK;
@@ -151,9 +138,7 @@ static int log_in(ics_queue_link *link, icestream_error *error)
         ics_queue_command_add(&command, link->address.user);
     }
     ics_queue_command_add(&command, link->secret);
-    ICS_TRY(exchange(link, &command, &reply, error));
-    freeReplyObject(reply);
-    return ICESTREAM_OK;
+    return exchange(link, &command, &reply, error);
 }
 
 static int connect_wire(ics_queue_link *link, icestream_error *error)

@@ -8,9 +8,13 @@
 #ifndef ICS_QUEUE_QUEUE_LINK_H
 #define ICS_QUEUE_QUEUE_LINK_H
 
+#include "base/destroys.h"
 #include "pipeline/queue/queue_address.h"
 
 #include <hiredis/hiredis.h>
+
+/* ICS_DESTROYS(freeReplyObject) */
+ICS_CAN_DESTROY(redisReply, freeReplyObject)
 
 typedef struct ics_queue_link ics_queue_link;
 
@@ -27,21 +31,22 @@ void ics_queue_command_add(ics_queue_command *command, const char *word);
 void ics_queue_command_add_bytes(ics_queue_command *command, const void *bytes, size_t size);
 
 /* `patience`: s that a call waits for the broker, at most four times. ICESTREAM_E_CONFIG as
- * ics_queue_address_parse and ics_queue_secret_read; ICESTREAM_E_MEMORY. */
+ * ics_queue_address_parse and ics_queue_secret_read. */
 int ics_queue_link_create(const ics_queue_login *login, double patience, ics_queue_link **out,
                           icestream_error *error);
 /* Accepts NULL. */
 void ics_queue_link_destroy(ics_queue_link *link);
+ICS_CAN_DESTROY(ics_queue_link, ics_queue_link_destroy)
 
 const ics_queue_address *ics_queue_link_address(const ics_queue_link *link);
 
-/* Sends a command and waits for its answer, which is no error of the broker. The caller frees it
- * with freeReplyObject(). Errors:
+/* Sends a command and waits for its answer, which is no error of the broker. The caller frees it.
+ * Errors:
  * ICESTREAM_E_OUTPUT with the cause ENOTCONN: the broker is away, or cannot work at the moment
  * (it loads its data, has no memory, or its disk is full);
  * ICESTREAM_E_CONFIG: the broker refuses the user, the password or the certificate;
  * ICESTREAM_E_FAILED with the broker's words: it refuses the command. Cause ENOENT: the consumer
- * group does not exist. ICESTREAM_E_MEMORY. */
+ * group does not exist. */
 int ics_queue_link_call(ics_queue_link *link, const ics_queue_command *command, redisReply **out,
                         icestream_error *error);
 

@@ -1,6 +1,8 @@
 #include "pipeline/queue/queue_put.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/url.h"
 #include "pipeline/queue/queue_scripts.h"
 #include "pipeline/queue/queue_ticket.h"
@@ -38,18 +40,17 @@ static int input_fault(const char *path, const char *why, icestream_error *error
 static int read_file(const char *path, int descriptor, char *keep, step_file *out,
                      icestream_error *error)
 {
-    ics_digest *digest = NULL;
+    ICS_DESTROYS(ics_digest_destroy) ics_digest *digest = NULL;
     char block[BLOCK];
     size_t done = 0;
     ssize_t count = 1;
     ICS_TRY(ics_digest_create(&digest, error));
     while (count != 0) {
-        count = read(descriptor, block, sizeof block);
-        if (count < 0 && errno != EINTR) {
-            ics_digest_destroy(digest);
+        count = TEMP_FAILURE_RETRY(read(descriptor, block, sizeof block));
+        if (count < 0) {
             return input_fault(path, strerror(errno), error);
         }
-        const size_t part = count > 0 ? (size_t)count : 0;
+        const size_t part = (size_t)count;
         if (done + part > out->size) {
             break;
         }
@@ -60,25 +61,9 @@ static int read_file(const char *path, int descriptor, char *keep, step_file *ou
         done += part;
     }
     ics_digest_text(digest, out->sha256);
-    ics_digest_destroy(digest);
     return done == out->size && count == 0
                ? ICESTREAM_OK
                : input_fault(path, "its size has changed, expected a complete file", error);
-}
-
-/* The URL of a file that is not in its ticket. */
-static char *make_url(const ics_queue_put_options *options, const char *path, const char *name)
-{
-    char *real = NULL, *url = NULL;
-    if (options->url != NULL) {
-        return ics_url_fill(options->url, name);
-    }
-    real = realpath(path, NULL);
-    if (real == NULL || asprintf(&url, "file://%s", real) < 0) {
-        url = NULL;
-    }
-    free(real);
-    return url;
 }
 
 static int look_at_file(const ics_queue_put_options *options, const char *path, int descriptor,
@@ -93,13 +78,19 @@ static int look_at_file(const ics_queue_put_options *options, const char *path, 
     }
     out->size = (size_t)about.st_size;
     snprintf(out->bytes, sizeof out->bytes, "%zu", out->size);
-    if (options->url == NULL && out->size <= options->embed_limit) {
+    if (options->url != NULL) {
+        out->url = ics_new_made(ics_url_fill(options->url, out->name));
+    } else if (out->size <= options->embed_limit) {
         out->steps = malloc(out->size + 1);
+        if (out->steps == NULL) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", path);
+        }
     } else {
-        out->url = make_url(options, path, out->name);
-    }
-    if (out->steps == NULL && out->url == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %s", path);
+        char real[PATH_MAX];
+        if (realpath(path, real) == NULL) {
+            return input_fault(path, strerror(errno), error);
+        }
+        out->url = ics_new_text("file://%s", real);
     }
     ICS_TRY(read_file(path, descriptor, out->steps, out, error));
     const char *fault = out->url != NULL ? ics_url_fault(out->url) : NULL;
@@ -113,29 +104,23 @@ static int look(const ics_queue_put_options *options, const char *path, step_fil
                 icestream_error *error)
 {
     char why[256];
-    *out = (step_file){.size = 0};
     if (ics_url_is(path)) {
         const char *fault = ics_url_fault(path);
         fault = fault != NULL ? fault : ics_url_name(path, out->name);
         if (fault != NULL) {
             return input_fault("FILE", fault, error);
         }
-        out->url = strdup(path);
-        return out->url != NULL ? ICESTREAM_OK
-                                : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+        out->url = ics_new_copy(path);
+        return ICESTREAM_OK;
     }
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     if (ics_queue_name_fault(name, strlen(name), why)[0] != '\0') {
         return input_fault(path, why, error);
     }
     snprintf(out->name, sizeof out->name, "%s", name);
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0) {
-        return input_fault(path, strerror(errno), error);
-    }
-    const int status = look_at_file(options, path, descriptor, out, error);
-    close(descriptor);
-    return status;
+    ICS_CLOSES_DESCRIPTOR int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    return descriptor >= 0 ? look_at_file(options, path, descriptor, out, error)
+                           : input_fault(path, strerror(errno), error);
 }
 
 static void build(const ics_queue_put_options *options, const step_file *file,
@@ -173,49 +158,43 @@ static int call_patiently(ics_queue_link *link, const ics_queue_command *command
     return status == ICESTREAM_OK ? status : ics_error_copy(error, &why);
 }
 
+static void free_steps(step_file *file)
+{
+    free(file->url);
+    free(file->steps);
+}
+
 static int send_file(const ics_queue_put_options *options, ics_queue_link *link, const char *path,
                      ics_queue_put_counts *counts, icestream_error *error)
 {
-    step_file file;
+    __attribute__((cleanup(free_steps))) step_file file = {.size = 0};
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     ics_queue_command command;
-    redisReply *reply = NULL;
-    int status = look(options, path, &file, error);
-    if (status == ICESTREAM_OK) {
-        build(options, &file, ics_queue_link_address(link), &command);
-        status = call_patiently(link, &command, &reply, error);
-    }
-    if (status == ICESTREAM_OK) {
-        const char *answer = reply->type == REDIS_REPLY_STRING ? reply->str : "";
-        const bool is_new = strcmp(answer, "new") == 0, is_same = strcmp(answer, "same") == 0;
-        counts->added += is_new;
-        counts->there += is_same;
-        counts->bytes += is_new ? file.size : 0;
-        if (!is_new && !is_same) {
-            status = ics_error_set(error, ICESTREAM_E_INPUT,
-                                   "%s: found another step file of this name in %s (%.64s), "
-                                   "expected another name, because hit files are named after "
-                                   "step files",
-                                   path, ics_queue_link_address(link)->shown, answer);
-        }
-    }
-    if (reply != NULL) {
-        freeReplyObject(reply);
-    }
-    free(file.url);
-    free(file.steps);
-    return status;
+    ICS_TRY(look(options, path, &file, error));
+    build(options, &file, ics_queue_link_address(link), &command);
+    ICS_TRY(call_patiently(link, &command, &reply, error));
+    const char *answer = reply->type == REDIS_REPLY_STRING ? reply->str : "";
+    const bool is_new = strcmp(answer, "new") == 0, is_same = strcmp(answer, "same") == 0;
+    counts->added += is_new;
+    counts->there += is_same;
+    counts->bytes += is_new ? file.size : 0;
+    return is_new || is_same
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%s: found another step file of this name in %s (%.64s), expected "
+                               "another name, because hit files are named after step files",
+                               path, ics_queue_link_address(link)->shown, answer);
 }
 
 int ics_queue_put(const ics_queue_put_options *options, char *const *files, size_t count,
                   ics_queue_put_counts *counts, icestream_error *error)
 {
-    ics_queue_link *link = NULL;
+    ICS_DESTROYS(ics_queue_link_destroy) ics_queue_link *link = NULL;
     *counts = (ics_queue_put_counts){.added = 0};
     ICS_TRY(ics_queue_link_create(&options->login, PATIENCE, &link, error));
-    int status = ics_queue_make_group(link, error);
-    for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
-        status = send_file(options, link, files[i], counts, error);
+    ICS_TRY(ics_queue_make_group(link, error));
+    for (size_t i = 0; i < count; ++i) {
+        ICS_TRY(send_file(options, link, files[i], counts, error));
     }
-    ics_queue_link_destroy(link);
-    return status;
+    return ICESTREAM_OK;
 }

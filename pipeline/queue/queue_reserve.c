@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/queue/queue_state.h"
 #include "pipeline/queue/queue_ticket.h"
 
@@ -25,43 +26,31 @@ static int check_configuration(const ics_queue_claims *queue, const ics_queue_ti
                                ticket->configuration, queue->configuration);
 }
 
-/* Makes a claim of a good ticket, and adds it to the list, which has room. */
+/* Makes a claim of a good ticket, and adds it to the list. */
 static int hold(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_t attempt,
                 ics_claim *out, icestream_error *error)
 {
-    const uint64_t number = ++queue->tickets;
     ics_queue_steps steps = {.path = NULL};
     ICS_TRY(check_configuration(queue, ticket, error));
-    ICS_TRY(ics_queue_steps_find(&queue->folders, ticket, number, &steps, error));
-    char *own = steps.is_own ? strdup(steps.path) : NULL, *name = strdup(ticket->name);
-    *out = (ics_claim){.name = strdup(ticket->name),
+    ICS_TRY(ics_queue_steps_find(&queue->folders, ticket, queue->tickets + 1, &steps, error));
+    ics_queue_held *held = ics_queue_hold(queue);
+    held->name = ics_new_copy(ticket->name);
+    held->own_path = steps.is_own ? ics_new_copy(steps.path) : NULL;
+    memcpy(held->id, ticket->id, sizeof held->id);
+    *out = (ics_claim){.name = ics_new_copy(ticket->name),
                        .path = steps.path,
-                       .url = steps.is_fetched ? strdup(ticket->url) : NULL,
+                       .url = steps.is_fetched ? ics_new_copy(ticket->url) : NULL,
                        .bytes = ticket->bytes,
                        .arrived = strtod(ticket->id, NULL) / 1000.0,
                        .attempt = attempt,
-                       .ticket = number};
-    bool good = out->name != NULL && name != NULL && (own != NULL) == steps.is_own &&
-                (out->url != NULL) == steps.is_fetched;
-    if (good && steps.fault[0] != '\0') {
-        good = (out->refusal = strdup(steps.fault)) != NULL;
-    } else if (good && queue->attempts > 0 && attempt > queue->attempts) {
-        good = asprintf(&out->refusal, "%s: was begun %" PRIu32 " times and never finished",
-                        ticket->name, attempt - 1) >= 0;
-    }
-    if (!good) {
-        if (steps.is_own) {
-            unlink(steps.path);
-        }
-        free(own);
-        free(name);
-        ics_claims_claim_free(out);
-        return ics_queue_no_memory(error);
+                       .ticket = held->number};
+    if (steps.fault[0] != '\0') {
+        out->refusal = ics_new_copy(steps.fault);
+    } else if (queue->attempts > 0 && attempt > queue->attempts) {
+        out->refusal = ics_new_text("%s: was begun %" PRIu32 " times and never finished",
+                                    ticket->name, attempt - 1);
     }
     snprintf(out->sha256, sizeof out->sha256, "%s", ticket->sha256 != NULL ? ticket->sha256 : "");
-    ics_queue_held *held = &queue->held[queue->held_count++];
-    *held = (ics_queue_held){.number = number, .name = name, .own_path = own};
-    memcpy(held->id, ticket->id, sizeof held->id);
     return ICESTREAM_OK;
 }
 
@@ -89,9 +78,6 @@ static int take_entry(ics_queue_claims *queue, const redisReply *entry, ics_clai
     }
     if (ics_queue_has_name(queue, ticket.name)) {
         return ics_queue_give_back(queue, ticket.id, &was, error); /* until that claim has ended */
-    }
-    if (!ics_queue_make_room(queue)) {
-        return ics_queue_no_memory(error);
     }
     const int status = hold(queue, &ticket, attempt, out, error);
     *taken = status == ICESTREAM_OK;
@@ -129,7 +115,7 @@ int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t
 {
     ics_queue_command command;
     char number[24];
-    redisReply *reply = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     if (queue->later.status != ICESTREAM_OK) {
         const int status = ics_error_copy(error, &queue->later);
         queue->later.status = ICESTREAM_OK;
@@ -154,7 +140,6 @@ int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t
             return_entries(queue, reply, i);
         }
     }
-    freeReplyObject(reply);
     if (status != ICESTREAM_OK && *count > 0) {
         ics_error_copy(&queue->later, error);
         return ICESTREAM_OK;

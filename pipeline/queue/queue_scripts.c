@@ -187,15 +187,13 @@ int ics_queue_make_group(ics_queue_link *link, icestream_error *error)
     static const char *const words[] = {"XGROUP", "CREATE", NULL, "icestream", "0", "MKSTREAM"};
     ics_queue_command command = {.count = 0};
     icestream_error why = {.status = ICESTREAM_OK};
-    redisReply *reply = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
         ics_queue_command_add(&command,
                               words[i] != NULL ? words[i] : ics_queue_link_address(link)->stream);
     }
     const int status = ics_queue_link_call(link, &command, &reply, &why);
-    if (status == ICESTREAM_OK) {
-        freeReplyObject(reply);
-        return status;
-    }
-    return strstr(why.text, "BUSYGROUP") != NULL ? ICESTREAM_OK : ics_error_copy(error, &why);
+    return status == ICESTREAM_OK || strstr(why.text, "BUSYGROUP") != NULL
+               ? ICESTREAM_OK
+               : ics_error_copy(error, &why);
 }

@@ -1,6 +1,7 @@
 #include "pipeline/queue/queue_state.h"
 
 #include "base/error.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,11 +20,6 @@ void ics_queue_say(const ics_queue_claims *queue, const char *format, ...)
     if (queue->note != NULL) {
         queue->note(queue->user, line);
     }
-}
-
-int ics_queue_no_memory(icestream_error *error)
-{
-    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the claims of a queue");
 }
 
 int ics_queue_call(ics_queue_claims *queue, const ics_queue_command *command, redisReply **out,
@@ -52,10 +48,9 @@ void ics_queue_begin(const ics_queue_claims *queue, ics_queue_script script, ics
 int ics_queue_call_number(ics_queue_claims *queue, const ics_queue_command *command, long long *out,
                           icestream_error *error)
 {
-    redisReply *reply = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     ICS_TRY(ics_queue_call(queue, command, &reply, error));
     *out = reply->type == REDIS_REPLY_INTEGER ? reply->integer : 0;
-    freeReplyObject(reply);
     return ICESTREAM_OK;
 }
 
@@ -97,24 +92,21 @@ void ics_queue_forget(ics_queue_claims *queue, ics_queue_held *held)
 {
     if (held->own_path != NULL) {
         unlink(held->own_path);
-        free(held->own_path);
     }
+    free(held->own_path);
     free(held->name);
     *held = queue->held[--queue->held_count];
 }
 
-bool ics_queue_make_room(ics_queue_claims *queue)
+ics_queue_held *ics_queue_hold(ics_queue_claims *queue)
 {
-    if (queue->held_count < queue->held_capacity) {
-        return true;
+    if (queue->held_count == queue->held_capacity) {
+        queue->held_capacity = 2 * queue->held_capacity + 16;
+        queue->held = ics_new_size(queue->held, queue->held_capacity, sizeof *queue->held);
     }
-    const size_t capacity = 2 * queue->held_capacity + 16;
-    ics_queue_held *more = realloc(queue->held, capacity * sizeof *more);
-    if (more != NULL) {
-        queue->held = more;
-        queue->held_capacity = capacity;
-    }
-    return more != NULL;
+    ics_queue_held *held = &queue->held[queue->held_count++];
+    *held = (ics_queue_held){.number = ++queue->tickets};
+    return held;
 }
 
 int ics_queue_bury(ics_queue_claims *queue, const char *id, uint32_t attempt, const char *reason,

@@ -43,7 +43,6 @@ typedef struct ics_queue_claims {
 /* Calls the note of the options. */
 void ics_queue_say(const ics_queue_claims *queue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-int ics_queue_no_memory(icestream_error *error);
 
 /* Begins the call of a script, with the worker as the first argument of those that have one. */
 void ics_queue_begin(const ics_queue_claims *queue, ics_queue_script script,
@@ -69,8 +68,8 @@ ics_queue_held *ics_queue_find_id(const ics_queue_claims *queue, const char *id)
 bool ics_queue_has_name(const ics_queue_claims *queue, const char *name);
 /* Removes a claim from the list, and its step file from the own folder. */
 void ics_queue_forget(ics_queue_claims *queue, ics_queue_held *held);
-/* Makes room for one more. False: out of memory. */
-bool ics_queue_make_room(ics_queue_claims *queue);
+/* Adds a claim with the next number to the list; the caller fills in the rest. */
+ics_queue_held *ics_queue_hold(ics_queue_claims *queue);
 
 /* ---- queue_reserve.c: ics_claims_take() */
 int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t *count,

@@ -18,29 +18,24 @@ static void make_list(json_t *report, const char *name)
 
 int ics_queue_status(const ics_queue_login *login, json_t **out, icestream_error *error)
 {
-    ics_queue_link *link = NULL;
+    ICS_DESTROYS(ics_queue_link_destroy) ics_queue_link *link = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     ics_queue_command command;
-    redisReply *reply = NULL;
     *out = NULL;
     ICS_TRY(ics_queue_link_create(login, PATIENCE, &link, error));
+    const char *shown = ics_queue_link_address(link)->shown;
     ics_queue_script_begin(ICS_QUEUE_LOOK, ics_queue_link_address(link), &command);
-    int status = ics_queue_link_call(link, &command, &reply, error);
-    if (status == ICESTREAM_OK) {
-        *out = reply->type == REDIS_REPLY_STRING ? ics_json_read(reply->str, reply->len, 0, NULL)
-                                                 : NULL;
-        freeReplyObject(reply);
-        if (*out == NULL ||
-            json_object_set_new(*out, "queue", json_string(ics_queue_link_address(link)->shown)) !=
-                0) {
-            json_decref(*out);
-            *out = NULL;
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a queue");
-        }
+    ICS_TRY(ics_queue_link_call(link, &command, &reply, error));
+    json_t *report =
+        reply->type == REDIS_REPLY_STRING ? ics_json_read(reply->str, reply->len, 0, NULL) : NULL;
+    if (report == NULL) {
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "%s: found an answer that is no JSON, expected the state of a queue",
+                             shown);
     }
-    if (*out != NULL) {
-        make_list(*out, "workers");
-        make_list(*out, "failures");
-    }
-    ics_queue_link_destroy(link);
-    return status;
+    json_object_set_new(report, "queue", json_string(shown));
+    make_list(report, "workers");
+    make_list(report, "failures");
+    *out = report;
+    return ICESTREAM_OK;
 }

@@ -12,7 +12,7 @@ struct json_t;
  * 1000, per second, "workers": [{"worker", "host", "pid", "state": "alive", "lost" or "ended",
  * "heartbeat_s": age of the last heartbeat (s; null if it ended), "in_work"}], "failures": the last
  * ten dead letters, the newest first, [{"name", "worker", "attempts", "reason"}]}. Errors as
- * ics_queue_link_call; ICESTREAM_E_MEMORY. */
+ * ics_queue_link_call; ICESTREAM_E_FAILED: the broker's answer is no JSON. */
 int ics_queue_status(const ics_queue_login *login, struct json_t **out, icestream_error *error);
 
 #endif

@@ -1,6 +1,8 @@
 #include "pipeline/queue/queue_steps.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/url.h"
 
 #include <errno.h>
@@ -19,10 +21,8 @@ static int write_steps(const char *path, const void *bytes, size_t size, icestre
     const char *at = bytes;
     int cause = descriptor < 0 ? errno : 0;
     while (cause == 0 && size > 0) {
-        const ssize_t count = write(descriptor, at, size);
-        if (count < 0 && errno != EINTR) {
-            cause = errno;
-        }
+        const ssize_t count = TEMP_FAILURE_RETRY(write(descriptor, at, size));
+        cause = count < 0 ? errno : 0;
         at += count > 0 ? count : 0;
         size -= count > 0 ? (size_t)count : 0;
     }
@@ -61,10 +61,7 @@ static int find_shared(const ics_queue_steps_folders *folders, const ics_queue_t
                              "source.queue_files",
                              folders->shown, ticket->url);
     }
-    out->path = strdup(path);
-    if (out->path == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the claims of a queue");
-    }
+    out->path = ics_new_copy(path);
     if (access(path, F_OK) != 0) {
         snprintf(out->fault, sizeof out->fault, "%.300s: %s", path, strerror(errno));
     } else if (!is_in(path, folders->files)) {
@@ -127,17 +124,12 @@ int ics_queue_steps_find(const ics_queue_steps_folders *folders, const ics_queue
     if (ticket->url != NULL && out->fault[0] == '\0') {
         ICS_TRY(check_fetch(folders, ticket->url, error));
     }
-    if (asprintf(&out->path, "%s/%" PRIu64 "-%s", folders->folder, number, ticket->name) < 0) {
-        out->path = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the claims of a queue");
-    }
+    ICS_FREES char *path = ics_new_text("%s/%" PRIu64 "-%s", folders->folder, number, ticket->name);
     out->is_own = true;
     out->is_fetched = ticket->url != NULL;
-    const int status =
-        out->is_fetched ? ICESTREAM_OK : write_steps(out->path, ticket->steps, ticket->size, error);
-    if (status != ICESTREAM_OK) {
-        free(out->path);
-        out->path = NULL;
+    if (!out->is_fetched) {
+        ICS_TRY(write_steps(path, ticket->steps, ticket->size, error));
     }
-    return status;
+    out->path = ICS_HAND_OVER(path);
+    return ICESTREAM_OK;
 }

@@ -1,10 +1,12 @@
 /* hiredis makes the socket and reads the protocol. TLS is made here with OpenSSL, because hiredis
- * has it only since its version 1.0: OpenSSL reads from and writes to memory, and this file moves
- * the bytes between that memory and the socket. So both kinds of connection have the same time
- * limits, and neither raises SIGPIPE. */
+ * has it only since its version 1.0. Bytes go through a BIO of OpenSSL, with TLS or without it,
+ * whose end is the socket of hiredis: so both kinds of connection have the same time limits, and
+ * neither raises SIGPIPE. */
 #include "pipeline/queue/queue_wire.h"
 
 #include "base/clock.h"
+#include "base/destroys.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -22,17 +24,12 @@ enum {
 struct ics_queue_wire {
     redisContext *context; /* owns the socket */
     redisReader *reader;
-    double patience; /* s */
-    SSL_CTX *tls;    /* NULL: the connection is not encrypted */
-    SSL *session;
-    BIO *in, *out; /* of the session: bytes from and for the broker; owned by it */
+    double patience;    /* s */
+    BIO_METHOD *method; /* of the end of `stream` */
+    BIO *stream;        /* to and from the broker */
+    SSL_CTX *tls;       /* NULL: the connection is not encrypted */
+    SSL *session;       /* belongs to the stream */
 };
-
-static void describe_errno(char why[256])
-{
-    const bool late = errno == EAGAIN || errno == EWOULDBLOCK || errno == ETIMEDOUT;
-    snprintf(why, 256, "%s", late ? "the broker does not answer" : strerror(errno));
-}
 
 static struct timeval timeval_of(double seconds)
 {
@@ -42,86 +39,59 @@ static struct timeval timeval_of(double seconds)
 
 /* ---- the socket ------------------------------------------------------------------------------ */
 
-static bool send_all(const ics_queue_wire *wire, const char *bytes, size_t size, char why[256])
+static int socket_write(BIO *bio, const char *bytes, int size)
 {
-    while (size > 0) {
-        const ssize_t sent = send(wire->context->fd, bytes, size, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR) {
-            describe_errno(why);
-            return false;
-        }
-        bytes += sent > 0 ? sent : 0;
-        size -= sent > 0 ? (size_t)sent : 0;
-    }
-    return true;
+    const ics_queue_wire *wire = BIO_get_data(bio);
+    return (int)TEMP_FAILURE_RETRY(send(wire->context->fd, bytes, (size_t)size, MSG_NOSIGNAL));
 }
 
-/* Returns how many bytes came; 0: the connection is broken. */
-static size_t receive(const ics_queue_wire *wire, char bytes[BLOCK], char why[256])
+static int socket_read(BIO *bio, char *bytes, int size)
 {
-    ssize_t count = 0;
-    do {
-        count = recv(wire->context->fd, bytes, BLOCK, 0);
-    } while (count < 0 && errno == EINTR);
-    if (count == 0) {
+    const ics_queue_wire *wire = BIO_get_data(bio);
+    return (int)TEMP_FAILURE_RETRY(recv(wire->context->fd, bytes, (size_t)size, 0));
+}
+
+/* Nothing is kept back, so there is nothing to flush. */
+static long socket_control(BIO *bio, int what, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return what == BIO_CTRL_FLUSH;
+}
+
+static void make_stream(ics_queue_wire *wire)
+{
+    wire->method = ics_new_made(BIO_meth_new(BIO_TYPE_SOURCE_SINK, "queue"));
+    BIO_meth_set_write(wire->method, socket_write);
+    BIO_meth_set_read(wire->method, socket_read);
+    BIO_meth_set_ctrl(wire->method, socket_control);
+    wire->stream = ics_new_made(BIO_new(wire->method));
+    BIO_set_data(wire->stream, wire);
+    BIO_set_init(wire->stream, 1);
+}
+
+/* Writes why a call of the stream with this result failed. */
+static void describe(const ics_queue_wire *wire, int result, char why[256])
+{
+    const int cause = errno;
+    const long verified = wire->session != NULL ? SSL_get_verify_result(wire->session) : X509_V_OK;
+    const int what = wire->session != NULL ? SSL_get_error(wire->session, result) : 0;
+    const unsigned long code = ERR_get_error();
+    const char *reason = code != 0 ? ERR_reason_error_string(code) : NULL;
+    if (verified != X509_V_OK) {
+        snprintf(why, 256, "TLS: %s", X509_verify_cert_error_string(verified));
+    } else if (what == SSL_ERROR_SSL) {
+        snprintf(why, 256, "TLS: %s", reason != NULL ? reason : "the broker does not speak it");
+    } else if (result == 0 || what == SSL_ERROR_ZERO_RETURN || cause == 0) {
         snprintf(why, 256, "the broker has closed the connection");
-    } else if (count < 0) {
-        describe_errno(why);
+    } else {
+        const bool late = cause == EAGAIN || cause == EWOULDBLOCK || cause == ETIMEDOUT;
+        snprintf(why, 256, "%s", late ? "the broker does not answer" : strerror(cause));
     }
-    return count > 0 ? (size_t)count : 0;
 }
 
 /* ---- TLS ------------------------------------------------------------------------------------- */
-
-/* Sends what the session has for the broker. */
-static bool flush(const ics_queue_wire *wire, char why[256])
-{
-    char block[BLOCK];
-    int count = 0;
-    while ((count = BIO_read(wire->out, block, sizeof block)) > 0) {
-        if (!send_all(wire, block, (size_t)count, why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool feed(const ics_queue_wire *wire, char why[256])
-{
-    char block[BLOCK];
-    const size_t count = receive(wire, block, why);
-    return count > 0 && BIO_write(wire->in, block, (int)count) == (int)count;
-}
-
-/* Writes why the last call of the session with this result failed. */
-static void describe_tls(const ics_queue_wire *wire, char why[256])
-{
-    const long verified = SSL_get_verify_result(wire->session);
-    const unsigned long code = ERR_get_error();
-    const char *reason = code != 0 ? ERR_reason_error_string(code) : NULL;
-    snprintf(why, 256, "TLS: %s",
-             verified != X509_V_OK ? X509_verify_cert_error_string(verified)
-             : reason != NULL      ? reason
-                                   : "the broker does not speak it");
-}
-
-/* Goes on with a call of the session that returned `result`, by moving bytes. False: it failed. */
-static bool continue_tls(const ics_queue_wire *wire, int result, char why[256])
-{
-    const int what = SSL_get_error(wire->session, result);
-    if (!flush(wire, why)) {
-        return false;
-    }
-    if (what == SSL_ERROR_WANT_READ) {
-        return feed(wire, why);
-    }
-    if (what == SSL_ERROR_ZERO_RETURN) {
-        snprintf(why, 256, "the broker has closed the connection");
-    } else {
-        describe_tls(wire, why);
-    }
-    return what == SSL_ERROR_WANT_WRITE;
-}
 
 /* Makes the session, which checks that the certificate is that of the host. */
 static bool make_session(ics_queue_wire *wire, const char *host, const char *ca, char why[256])
@@ -135,16 +105,12 @@ static bool make_session(ics_queue_wire *wire, const char *host, const char *ca,
         return false;
     }
     SSL_CTX_set_verify(wire->tls, SSL_VERIFY_PEER, NULL);
-    wire->session = SSL_new(wire->tls);
-    wire->in = BIO_new(BIO_s_mem());
-    wire->out = BIO_new(BIO_s_mem());
-    if (wire->session == NULL || wire->in == NULL || wire->out == NULL) {
-        BIO_free(wire->in);
-        BIO_free(wire->out);
-        snprintf(why, 256, "out of memory");
-        return false;
-    }
-    SSL_set_bio(wire->session, wire->in, wire->out);
+    SSL_CTX_set_mode(wire->tls, SSL_MODE_AUTO_RETRY);
+    /* The protocol says how long answers are, so an end without a farewell hides nothing. */
+    SSL_CTX_set_options(wire->tls, SSL_OP_IGNORE_UNEXPECTED_EOF);
+    BIO *filter = ics_new_made(BIO_new_ssl(wire->tls, 1));
+    BIO_get_ssl(filter, &wire->session);
+    wire->stream = BIO_push(filter, wire->stream);
     X509_VERIFY_PARAM *checks = SSL_get0_param(wire->session);
     const bool is_number = X509_VERIFY_PARAM_set1_ip_asc(checks, host) == 1;
     if (!is_number && (SSL_set1_host(wire->session, host) != 1 ||
@@ -163,16 +129,13 @@ static bool begin_tls(ics_queue_wire *wire, const ics_queue_address *address, co
     if (!make_session(wire, address->host, ca, why)) {
         return false;
     }
-    int result = SSL_connect(wire->session);
-    while (result != 1) {
-        if (!continue_tls(wire, result, why)) {
-            *refused = SSL_get_verify_result(wire->session) != X509_V_OK;
-            return false;
-        }
-        result = SSL_connect(wire->session);
+    errno = 0;
+    const int result = SSL_connect(wire->session);
+    *refused = SSL_get_verify_result(wire->session) != X509_V_OK;
+    if (result != 1) {
+        describe(wire, result, why);
     }
-    *refused = false;
-    return flush(wire, why);
+    return result == 1;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
@@ -180,32 +143,22 @@ static bool begin_tls(ics_queue_wire *wire, const ics_queue_address *address, co
 ics_queue_wire *ics_queue_wire_open(const ics_queue_address *address, const char *ca,
                                     double patience, bool *refused, char why[256])
 {
-    ics_queue_wire *wire = calloc(1, sizeof *wire);
+    const struct timeval most = timeval_of(patience);
+    ICS_DESTROYS(ics_queue_wire_close) ics_queue_wire *wire = ICS_NEW(ics_queue_wire);
     *refused = false;
-    if (wire == NULL) {
-        snprintf(why, 256, "out of memory");
+    wire->patience = patience;
+    wire->context = ics_new_made(redisConnectWithTimeout(address->host, address->port, most));
+    wire->reader = ics_new_made(redisReaderCreate());
+    if (wire->context->err != 0 || redisSetTimeout(wire->context, most) != REDIS_OK) {
+        snprintf(why, 256, "%s", wire->context->errstr);
         return NULL;
     }
-    wire->patience = patience;
-    wire->context = redisConnectWithTimeout(address->host, address->port, timeval_of(patience));
-    wire->reader = redisReaderCreate();
-    bool good = wire->context != NULL && wire->reader != NULL;
-    if (!good || wire->context->err != 0) {
-        snprintf(why, 256, "%s", good ? wire->context->errstr : "out of memory");
-        good = false;
-    } else if (redisSetTimeout(wire->context, timeval_of(patience)) != REDIS_OK) {
-        snprintf(why, 256, "%s", wire->context->errstr);
-        good = false;
-    }
-    if (good && address->tls) {
-        good = begin_tls(wire, address, ca, refused, why);
-    }
-    if (!good) {
-        ics_queue_wire_close(wire);
+    make_stream(wire);
+    if (address->tls && !begin_tls(wire, address, ca, refused, why)) {
         return NULL;
     }
     redisEnableKeepAlive(wire->context);
-    return wire;
+    return ICS_HAND_OVER(wire);
 }
 
 void ics_queue_wire_close(ics_queue_wire *wire)
@@ -213,47 +166,12 @@ void ics_queue_wire_close(ics_queue_wire *wire)
     if (wire == NULL) {
         return;
     }
-    SSL_free(wire->session);
+    BIO_free_all(wire->stream);
+    BIO_meth_free(wire->method);
     SSL_CTX_free(wire->tls);
-    if (wire->context != NULL) {
-        redisFree(wire->context);
-    }
-    if (wire->reader != NULL) {
-        redisReaderFree(wire->reader);
-    }
+    redisFree(wire->context);
+    redisReaderFree(wire->reader);
     free(wire);
-}
-
-static bool write_bytes(ics_queue_wire *wire, const char *bytes, size_t size, char why[256])
-{
-    if (wire->session == NULL) {
-        return send_all(wire, bytes, size, why);
-    }
-    while (size > 0) {
-        const int part = size < BLOCK ? (int)size : BLOCK;
-        const int count = SSL_write(wire->session, bytes, part);
-        if (count <= 0 ? !continue_tls(wire, count, why) : !flush(wire, why)) {
-            return false;
-        }
-        bytes += count > 0 ? count : 0;
-        size -= count > 0 ? (size_t)count : 0;
-    }
-    return true;
-}
-
-static size_t read_bytes(ics_queue_wire *wire, char bytes[BLOCK], char why[256])
-{
-    if (wire->session == NULL) {
-        return receive(wire, bytes, why);
-    }
-    int count = SSL_read(wire->session, bytes, BLOCK);
-    while (count <= 0) {
-        if (!continue_tls(wire, count, why)) {
-            return 0;
-        }
-        count = SSL_read(wire->session, bytes, BLOCK);
-    }
-    return (size_t)count;
 }
 
 redisReply *ics_queue_wire_call(ics_queue_wire *wire, const char *bytes, size_t size, char why[256])
@@ -261,15 +179,23 @@ redisReply *ics_queue_wire_call(ics_queue_wire *wire, const char *bytes, size_t 
     const double until = ics_clock_seconds() + TIMES * wire->patience;
     char block[BLOCK];
     void *reply = NULL;
-    if (!write_bytes(wire, bytes, size, why)) {
-        return NULL;
-    }
-    while (reply == NULL) {
-        const size_t count = read_bytes(wire, block, why);
-        if (count == 0) {
+    errno = 0;
+    for (size_t sent = 0; sent < size;) {
+        const int part = size - sent < BLOCK ? (int)(size - sent) : BLOCK;
+        const int count = BIO_write(wire->stream, bytes + sent, part);
+        if (count <= 0) {
+            describe(wire, count, why);
             return NULL;
         }
-        if (redisReaderFeed(wire->reader, block, count) != REDIS_OK ||
+        sent += (size_t)count;
+    }
+    while (reply == NULL) {
+        const int count = BIO_read(wire->stream, block, sizeof block);
+        if (count <= 0) {
+            describe(wire, count, why);
+            return NULL;
+        }
+        if (redisReaderFeed(wire->reader, block, (size_t)count) != REDIS_OK ||
             redisReaderGetReply(wire->reader, &reply) != REDIS_OK) {
             snprintf(why, 256, "found an answer that is not of the protocol: %.128s",
                      wire->reader->errstr);

@@ -2,6 +2,7 @@
 #ifndef ICS_QUEUE_QUEUE_WIRE_H
 #define ICS_QUEUE_QUEUE_WIRE_H
 
+#include "base/destroys.h"
 #include "pipeline/queue/queue_address.h"
 
 #include <hiredis/hiredis.h>
@@ -14,6 +15,7 @@ ics_queue_wire *ics_queue_wire_open(const ics_queue_address *address, const char
                                     double patience, bool *refused, char why[256]);
 /* Accepts NULL. */
 void ics_queue_wire_close(ics_queue_wire *wire);
+ICS_CAN_DESTROY(ics_queue_wire, ics_queue_wire_close)
 
 /* Sends a command, as bytes of the protocol, and waits for its answer, which the caller frees.
  * NULL: the connection is broken and must be closed; `why` says how. */

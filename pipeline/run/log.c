@@ -72,7 +72,7 @@ void ics_run_log_event(ics_run_state *run, const ics_event *event)
         ics_events_report(&run->log.events, event);
     }
     if (run->common.journal == NULL || run->jobs.io == NULL || run->log.ended ||
-        !ics_event_in_journal(event->kind) || is_behind(run)) {
+        !ics_event_is(event->kind, ICS_EVENT_JOURNAL) || is_behind(run)) {
         return;
     }
     journal_line *line = ICS_NEW(journal_line);

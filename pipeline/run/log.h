@@ -4,7 +4,7 @@
 
 #include "pipeline/run/state.h"
 
-/* Writes an event to the log, and to the journal if ics_event_in_journal() is true for its kind.
+/* Writes an event to the log, and to the journal if its kind is ICS_EVENT_JOURNAL.
  * The texts are copied; `more` gets another owner. */
 void ics_run_log_event(ics_run_state *run, const ics_event *event);
 /* Writes a message or a warning to the log. */

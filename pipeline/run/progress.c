@@ -8,7 +8,6 @@
 #include "pipeline/run/log.h"
 #include "pipeline/run/parts.h"
 #include "pipeline/run/stop.h"
-#include "pipeline/telemetry/metrics_sample.h"
 
 #include <string.h>
 

@@ -113,7 +113,7 @@ static int open_records(ics_run_state *run, icestream_error *error)
         return ICESTREAM_OK;
     }
     pthread_mutex_init(&run->journal.lock, NULL);
-    ICS_TRY(ics_journal_create(path, run->worker, false, &run->journal.journal, error));
+    ICS_TRY(ics_journal_create(path, run->worker, &run->journal.journal, error));
     run->common.journal = &run->journal;
     return ICESTREAM_OK;
 }

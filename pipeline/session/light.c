@@ -73,16 +73,15 @@ static void note_no_record(icestream_session *session, const char *name)
 int ics_session_judge_light(icestream_session *session, const icestream_submission *given,
                             const char *name, icestream_error *error)
 {
-    json_t *accepted = NULL;
+    json_auto_t *accepted = NULL, *steps = NULL;
     if (given->light == NULL) {
         if (has_thinned(given)) {
             note_no_record(session, name);
         }
         return ICESTREAM_OK;
     }
-    json_t *steps = json_loads(given->light, JSON_REJECT_DUPLICATES, NULL);
+    steps = json_loads(given->light, JSON_REJECT_DUPLICATES, NULL);
     if (!json_is_object(steps)) {
-        json_decref(steps);
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "%s: light: found '%.60s', expected the record of light that "
                              "icestream generate writes, as JSON",
@@ -96,7 +95,5 @@ int ics_session_judge_light(icestream_session *session, const icestream_submissi
                          "those of this session, which source.light_mismatch accepts",
                          name);
     }
-    json_decref(accepted);
-    json_decref(steps);
     return status;
 }

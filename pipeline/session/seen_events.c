@@ -26,12 +26,10 @@ static void forget_next(ics_seen_events *seen)
 
 static void forget_all(ics_seen_events *seen)
 {
-    for (size_t i = 0; i < seen->count; ++i) {
-        free(seen->inputs[i].name);
-        free(seen->inputs[i].spans);
-        seen->inputs[i] = (ics_seen_input){0};
+    for (seen->next = 0; seen->next < seen->count; ++seen->next) {
+        forget_next(seen);
     }
-    seen->next = seen->count = seen->spans = 0;
+    seen->next = seen->count = 0;
 }
 
 /* Remembers an input. If there is no memory, the input is not compared with later ones. */

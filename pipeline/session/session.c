@@ -18,6 +18,8 @@
 
 #define SECONDS_MOST 1e9 /* longer waits are for ever */
 
+ICS_CAN_DESTROY(icestream_session, icestream_session_destroy)
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 /* What `icestream run` logs when it begins. */
@@ -133,7 +135,7 @@ static int open_session(const icestream_config *config, const icestream_session_
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "options.reserved: found %" PRIu32 ", expected 0", given.reserved);
     }
-    icestream_session *session = create(config);
+    ICS_DESTROYS(icestream_session_destroy) icestream_session *session = create(config);
     if (session == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a session");
     }
@@ -141,22 +143,9 @@ static int open_session(const icestream_config *config, const icestream_session_
     if (given.kept_memory == 0) {
         session->options.kept_memory = half_of_memory();
     }
-    const int status = start(session, error);
-    if (status != ICESTREAM_OK) {
-        icestream_session_destroy(session);
-        return status;
-    }
-    *out = session;
+    ICS_TRY(start(session, error));
+    *out = ICS_HAND_OVER(session);
     return ICESTREAM_OK;
-}
-
-/* Copies the error of a public function to its caller. Returns the status. */
-static int answer(int status, const icestream_error *why, icestream_error *error)
-{
-    if (status != ICESTREAM_OK) {
-        ics_error_copy(error, why);
-    }
-    return status;
 }
 
 int icestream_session_open(const icestream_config *config, const icestream_session_options *options,
@@ -166,7 +155,7 @@ int icestream_session_open(const icestream_config *config, const icestream_sessi
     if (out != NULL) {
         *out = NULL;
     }
-    return answer(open_session(config, options, out, &why), &why, error);
+    return ics_session_answer(open_session(config, options, out, &why), &why, error);
 }
 
 /* ---- closing --------------------------------------------------------------------------------- */

@@ -15,13 +15,13 @@
  *   ticket_source  the source of a ticket: an array, or light that the session makes
  *   driver       the thread, which names the ticket that is propagated next
  *   session_struct  the structs that callers pass, in other versions than this one
- *   step_array   checks an array of steps
  *   submit       icestream_session_submit
  *   session      opens and closes sessions, waits for tickets and hands them over
  */
 #ifndef ICS_SESSION_SESSION_STATE_H
 #define ICS_SESSION_SESSION_STATE_H
 
+#include "base/destroys.h"
 #include "pipeline/engine/engine.h"
 #include "pipeline/engine/memory_sink.h"
 #include "pipeline/generator/step_generator.h"
@@ -119,6 +119,9 @@ struct icestream_session {
 /* Begins every public function: the session exists and belongs to this process. ICESTREAM_E_USAGE.
  */
 int ics_session_check(const icestream_session *session, icestream_error *error);
+/* Ends a public function: copies the error to its caller, who may have given none. Returns the
+ * status. */
+int ics_session_answer(int status, const icestream_error *why, icestream_error *error);
 
 /* ---- ticket ---------------------------------------------------------------------------------- */
 
@@ -126,6 +129,7 @@ int ics_session_check(const icestream_session *session, icestream_error *error);
 int ics_ticket_create(ics_ticket **out, icestream_error *error);
 /* Frees a ticket with its hits. Accepts NULL. */
 void ics_ticket_destroy(ics_ticket *ticket);
+ICS_CAN_DESTROY(ics_ticket, ics_ticket_destroy)
 
 /* Gives the ticket its number and adds it to `waiting`. The caller holds the lock.
  * ICESTREAM_E_MEMORY. */

@@ -1,8 +1,9 @@
 /* icestream_session_submit: checks a submission and makes its ticket, on the caller's thread. */
 #include "base/error.h"
+#include "pipeline/files/format/key_runs.h"
+#include "pipeline/files/format/step_check.h"
 #include "pipeline/generator/forecast.h"
 #include "pipeline/session/session_struct.h"
-#include "pipeline/session/step_array.h"
 #include "pipeline/units/unit.h"
 
 #include <errno.h>
@@ -59,13 +60,66 @@ static int check_form(const icestream_submission *given, icestream_error *error)
                                given->step_count);
 }
 
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* Finds the row in which a key appears for the second time. */
+static int locate_duplicate(const icestream_step *steps, size_t count, const ics_key_run *key,
+                            const char *name, icestream_error *error)
+{
+    size_t rows[2] = {0, 0};
+    int found = 0;
+    for (size_t i = 0; i < count && found < 2; ++i) {
+        if (steps[i].event_id == key->event_id && steps[i].step_id == key->first) {
+            rows[found++] = i;
+        }
+    }
+    return ics_step_check_duplicate(name, &steps[rows[0]], rows[1], rows[0], error);
+}
+
+static int check_unique(const icestream_step *steps, size_t count, const char *name,
+                        icestream_error *error)
+{
+    ics_key_runs runs = {0};
+    ics_key_run key;
+    int status = ics_key_runs_add(&runs, steps, count, error);
+    if (status == ICESTREAM_OK && ics_key_runs_find_duplicate(&runs, &key)) {
+        status = locate_duplicate(steps, count, &key, name, error);
+    }
+    ics_key_runs_free(&runs);
+    return status;
+}
+
+static bool ascends(const icestream_step *before, const icestream_step *next)
+{
+    return (next->event_id > before->event_id) |
+           ((next->event_id == before->event_id) & (next->step_id > before->step_id));
+}
+
+/* Makes the checks of a step file (ics_step_reader_check()): every field of every step, and that
+ * step ids are unique within their events. *photons: the sum over all steps. */
+static int check_steps(const icestream_step *steps, size_t count, uint32_t spectrum_count,
+                       const char *name, uint64_t *photons, icestream_error *error)
+{
+    bool ascending = true;
+    uint64_t sum = 0;
+    *photons = 0;
+    ICS_TRY(ics_step_check(steps, count, spectrum_count, name, 0, error));
+    for (size_t i = 0; i < count; ++i) {
+        ascending = ascending && (i == 0 || ascends(&steps[i - 1], &steps[i]));
+        sum += steps[i].photons;
+        ICS_TRY(ics_step_check_total(name, i, sum, error));
+    }
+    *photons = sum;
+    return ascending ? ICESTREAM_OK : check_unique(steps, count, name, error);
+}
+
 /* Checks steps and their light, and copies those that are not lent. */
 static int take_steps(icestream_session *session, const icestream_submission *given,
                       ics_ticket *ticket, icestream_error *error)
 {
-    ICS_TRY(ics_step_array_check(given->steps, given->step_count,
-                                 (uint32_t)session->world.models->light->count, ticket->name,
-                                 &ticket->photons, error));
+    ICS_TRY(check_steps(given->steps, given->step_count,
+                        (uint32_t)session->world.models->light->count, ticket->name,
+                        &ticket->photons, error));
     ICS_TRY(ics_unit_judge_empty(session->config, ticket->name, given->step_count, ticket->photons,
                                  error));
     ICS_TRY(ics_session_judge_light(session, given, ticket->name, error));
@@ -93,42 +147,37 @@ static int take_light(icestream_session *session, const icestream_submission *gi
     ics_forecast forecast;
     ics_warnings warnings = {0};
     ICS_TRY(ics_session_light(session, given->sets, given->set_count, &ticket->light, error));
-    int status = ics_forecast_make(ticket->light, session->world.models, ICS_FORECAST_PARTS,
-                                   &warnings, &forecast, error);
+    const int status = ics_forecast_make(ticket->light, session->world.models, ICS_FORECAST_PARTS,
+                                         &warnings, &forecast, error);
     if (status == ICESTREAM_OK) {
         ics_session_note_warnings(session, &warnings);
-        ticket->is_late = !forecast.known;
-        ticket->photons = forecast.known ? (uint64_t)forecast.photons : UINT64_MAX;
-        ticket->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (ticket->wake < 0) {
-            status = ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
-                                   strerror(errno));
-        }
     }
     ics_warnings_free(&warnings);
-    return status;
+    ICS_TRY(status);
+    ticket->is_late = !forecast.known;
+    ticket->photons = forecast.known ? (uint64_t)forecast.photons : UINT64_MAX;
+    ticket->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return ticket->wake >= 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
+                               strerror(errno));
 }
+
+/* ---- tickets --------------------------------------------------------------------------------- */
 
 static int make_ticket(icestream_session *session, const icestream_submission *given,
                        ics_ticket **out, icestream_error *error)
 {
-    ics_ticket *ticket = NULL;
+    ICS_DESTROYS(ics_ticket_destroy) ics_ticket *ticket = NULL;
     ICS_TRY(ics_ticket_create(&ticket, error));
-    int status = ICESTREAM_OK;
     ticket->session = session;
     ticket->name = strdup(given->name != NULL ? given->name : "steps");
     if (ticket->name == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a submission");
-    } else if (given->steps != NULL) {
-        status = take_steps(session, given, ticket, error);
-    } else {
-        status = take_light(session, given, ticket, error);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a submission");
     }
-    if (status != ICESTREAM_OK) {
-        ics_ticket_destroy(ticket);
-        return status;
-    }
-    *out = ticket;
+    ICS_TRY(given->steps != NULL ? take_steps(session, given, ticket, error)
+                                 : take_light(session, given, ticket, error));
+    *out = ICS_HAND_OVER(ticket);
     return ICESTREAM_OK;
 }
 
@@ -174,7 +223,7 @@ static int submit(icestream_session *session, const icestream_submission *submis
                   uint64_t *number, icestream_error *error)
 {
     icestream_submission given;
-    ics_ticket *ticket = NULL;
+    ICS_DESTROYS(ics_ticket_destroy) ics_ticket *ticket = NULL;
     ICS_TRY(ics_session_check(session, error));
     if (number == NULL) {
         return ics_error_set(error, ICESTREAM_E_USAGE, "ticket: found NULL, expected a number");
@@ -183,27 +232,18 @@ static int submit(icestream_session *session, const icestream_submission *submis
                                 sizeof given, &given, error));
     ICS_TRY(check_form(&given, error));
     pthread_mutex_lock(&session->lock);
-    int status = check_open(session, error); /* before work that would be in vain */
+    const int status = check_open(session, error); /* before work that would be in vain */
     pthread_mutex_unlock(&session->lock);
-    if (status == ICESTREAM_OK) {
-        status = make_ticket(session, &given, &ticket, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = add_ticket(session, ticket, number, error);
-        if (status != ICESTREAM_OK) {
-            ics_ticket_destroy(ticket);
-        }
-    }
-    return status;
+    ICS_TRY(status);
+    ICS_TRY(make_ticket(session, &given, &ticket, error));
+    ICS_TRY(add_ticket(session, ticket, number, error));
+    ticket = NULL; /* it belongs to the session */
+    return ICESTREAM_OK;
 }
 
 int icestream_session_submit(icestream_session *session, const icestream_submission *submission,
                              uint64_t *ticket, icestream_error *error)
 {
     icestream_error why = {.status = ICESTREAM_OK};
-    const int status = submit(session, submission, ticket, &why);
-    if (status != ICESTREAM_OK) {
-        ics_error_copy(error, &why);
-    }
-    return status;
+    return ics_session_answer(submit(session, submission, ticket, &why), &why, error);
 }

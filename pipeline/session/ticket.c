@@ -21,6 +21,11 @@ int ics_session_check(const icestream_session *session, icestream_error *error)
     return ICESTREAM_OK;
 }
 
+int ics_session_answer(int status, const icestream_error *why, icestream_error *error)
+{
+    return status == ICESTREAM_OK ? status : ics_error_copy(error, why);
+}
+
 int ics_ticket_create(ics_ticket **out, icestream_error *error)
 {
     ics_ticket *ticket = calloc(1, sizeof *ticket);

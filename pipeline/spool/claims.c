@@ -61,12 +61,6 @@ void ics_claims_destroy(ics_claims *claims)
     }
 }
 
-int ics_claims_put(const ics_claims *claims, const char *path, const char *name,
-                   icestream_error *error)
-{
-    return unlock(claims, ics_folder_put(lock(claims), path, name, error));
-}
-
 int ics_claims_take(const ics_claims *claims, size_t most, ics_claim *out, size_t *count,
                     icestream_error *error)
 {

@@ -8,8 +8,8 @@
  *
  * Every function may be called from any thread, and may wait for the file system and for other
  * threads that use the same claims. Errors, unless stated otherwise: ICESTREAM_E_OUTPUT with file,
- * cause and remedy, and with the cause set, so that ics_error_may_pass() can be asked;
- * ICESTREAM_E_MEMORY. After an error the same call may be repeated.
+ * cause and remedy, and with the cause set, so that ics_error_may_pass() can be asked. After an
+ * error the same call may be repeated.
  *
  * Losing a claim is no error. A worker that was stopped for longer than its lease has lost its
  * claims. Then *held is false, and the worker must not write results: another worker writes them.
@@ -114,12 +114,6 @@ int ics_claims_create(const ics_claims_options *options, ics_claims *out, icestr
  * with this name, which begin them again with `attempt` increased. Does nothing if `self` is NULL.
  */
 void ics_claims_destroy(ics_claims *claims);
-
-/* Moves a finished file into the shared folder as `name` (NULL: its own name), so that it is work
- * for all workers. Only of a folder. Cause EEXIST: a file with that name waits there; it is not
- * replaced. */
-int ics_claims_put(const ics_claims *claims, const char *path, const char *name,
-                   icestream_error *error);
 
 /* Claims up to `most` files into out[most]. Files that earlier processes with this worker's name or
  * dead workers left behind come first, then waiting files, in the order of arrival, then of names.

@@ -1,32 +1,12 @@
 /* Claiming one file. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int out_of_memory(const ics_claim_request *request)
-{
-    errno = ENOMEM;
-    return ics_spool_error(request->error, request->folder->directory, "cannot claim step files",
-                           NULL);
-}
-
-static int reserve_held(ics_folder *folder)
-{
-    if (folder->held_count == folder->held_capacity) {
-        size_t capacity = folder->held_capacity == 0 ? 16 : 2 * folder->held_capacity;
-        ics_held_claim *held = realloc(folder->held, capacity * sizeof *held);
-        if (held == NULL) {
-            return -1;
-        }
-        folder->held = held;
-        folder->held_capacity = capacity;
-    }
-    return 0;
-}
 
 /* Claims a file by renaming it. Returns 1 if it is ours, 0 if another worker was faster, -1 with
  * errno. A link and an unlink instead could succeed for two workers. A plain rename would replace
@@ -77,73 +57,60 @@ static bool is_final(int cause)
            cause == EPERM || cause == ENAMETOOLONG;
 }
 
-/* The reason why a file must not be processed; NULL: none, or out of memory. `look`: errno of
- * ics_folder_look(), or 0. */
+/* The reason why a file must not be processed; NULL: none. `look`: errno of ics_folder_look(), or
+ * 0.
+ */
 static char *refusal_of(const ics_folder *folder, const ics_claimable *what, int look,
                         const struct stat *about)
 {
-    char *text = NULL;
-    int length = 0;
     if (look != 0) {
-        length = asprintf(&text, "%s: cannot be examined: %s", what->name, strerror(look));
-    } else if (!S_ISREG(about->st_mode)) {
-        length = asprintf(&text, "%s: found something that is not a file, expected a step file",
-                          what->name);
-    } else if (folder->attempts != 0 && what->attempt > folder->attempts) {
-        length = asprintf(&text,
-                          "%s: begun %" PRIu32 " times by workers that ended before it was "
-                          "finished, the last time by %s; it is quarantined because it may be "
-                          "what ends them",
-                          what->name, what->attempt - 1, what->before);
+        return ics_new_text("%s: cannot be examined: %s", what->name, strerror(look));
     }
-    return length < 0 ? NULL : text;
+    if (!S_ISREG(about->st_mode)) {
+        return ics_new_text("%s: found something that is not a file, expected a step file",
+                            what->name);
+    }
+    if (folder->options.attempts == 0 || what->attempt <= folder->options.attempts) {
+        return NULL;
+    }
+    return ics_new_text("%s: begun %" PRIu32 " times by workers that ended before it was finished, "
+                        "the last time by %s; it is quarantined because it may be what ends them",
+                        what->name, what->attempt - 1, what->before);
 }
 
 /* Remembers a file that was claimed and could not be returned. No worker has begun it, so the next
  * take tries again and does not count another attempt. */
 static void strand(ics_folder *folder, const ics_path *file)
 {
-    int cause = errno;
     const char *name = strrchr(file->text, '/') + 1;
     folder->left_at_home = true;
-    /* If there is no memory for the name, one attempt too many is counted. */
-    if (!ics_spool_names_have(&folder->stranded, name) &&
-        ics_spool_names_add(&folder->stranded, name) == 0) {
+    if (!ics_spool_names_have(&folder->stranded, name)) {
+        ics_spool_names_add(&folder->stranded, name);
         ics_spool_names_sort(&folder->stranded);
     }
-    errno = cause;
 }
 
 /* Adds a claim to the request and to the held claims. */
-static int add_claim(ics_claim_request *request, const ics_claimable *what, const ics_path *file,
-                     const ics_path *target, const struct stat *about, int look)
+static void add_claim(ics_claim_request *request, const ics_claimable *what, const ics_path *file,
+                      const ics_path *target, const struct stat *about, int look)
 {
     ics_folder *folder = request->folder;
-    bool refused = look != 0 || !S_ISREG(about->st_mode) ||
-                   (folder->attempts != 0 && what->attempt > folder->attempts);
-    ics_claim claim = {.name = strdup(what->name),
-                       .path = strdup(target->text),
-                       .bytes = (uint64_t)about->st_size,
-                       .arrived =
-                           (double)about->st_ctim.tv_sec + 1e-9 * (double)about->st_ctim.tv_nsec,
-                       .attempt = what->attempt,
-                       .refusal = refusal_of(folder, what, look, about),
-                       .ticket = ++folder->tickets};
-    ics_held_claim held = {.name = strdup(what->name),
-                           .file = *file,
-                           .ticket = claim.ticket,
-                           .identity = ics_marks_identity_of(about)};
-    if (claim.name == NULL || claim.path == NULL || held.name == NULL ||
-        (refused && claim.refusal == NULL)) {
-        free(held.name);
-        free(claim.name);
-        free(claim.path);
-        free(claim.refusal);
-        return out_of_memory(request);
+    if (folder->held_count == folder->held_capacity) {
+        folder->held_capacity = folder->held_capacity == 0 ? 16 : 2 * folder->held_capacity;
+        folder->held = ics_new_size(folder->held, folder->held_capacity, sizeof *folder->held);
     }
-    folder->held[folder->held_count++] = held;
-    request->out[request->count++] = claim;
-    return ICESTREAM_OK;
+    folder->held[folder->held_count++] = (ics_held_claim){.name = ics_new_copy(what->name),
+                                                          .file = *file,
+                                                          .ticket = ++folder->tickets,
+                                                          .identity = ics_marks_identity_of(about)};
+    request->out[request->count++] = (ics_claim){.name = ics_new_copy(what->name),
+                                                 .path = ics_new_copy(target->text),
+                                                 .bytes = (uint64_t)about->st_size,
+                                                 .arrived = (double)about->st_ctim.tv_sec +
+                                                            1e-9 * (double)about->st_ctim.tv_nsec,
+                                                 .attempt = what->attempt,
+                                                 .refusal = refusal_of(folder, what, look, about),
+                                                 .ticket = folder->tickets};
 }
 
 /* Adds a file of this worker's folder to the request, unless it is done already or is gone. */
@@ -172,7 +139,8 @@ static int describe(ics_claim_request *request, const ics_claimable *what, const
         bool there = true;
         return ics_folder_put_back(folder, file->text, what->name, true, &there, request->error);
     }
-    return add_claim(request, what, file, &target, &about, look);
+    add_claim(request, what, file, &target, &about, look);
+    return ICESTREAM_OK;
 }
 
 int ics_folder_claim(ics_claim_request *request, const ics_claimable *what)
@@ -180,9 +148,6 @@ int ics_folder_claim(ics_claim_request *request, const ics_claimable *what)
     ics_folder *folder = request->folder;
     struct stat before;
     size_t count = request->count;
-    if (reserve_held(folder) != 0) {
-        return out_of_memory(request);
-    }
     /* The time of arrival must be read before the rename, which changes it. */
     bool known = ics_folder_look(folder, what->from.text, NULL, &before) == 0;
     if (known && what->before == NULL &&

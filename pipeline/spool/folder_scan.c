@@ -1,5 +1,6 @@
 /* Looking through the shared folder for step files. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -75,10 +76,10 @@ int ics_folder_look(const ics_folder *folder, const char *file, ics_path *target
 int ics_folder_look_done(ics_folder *folder, const char *name, ics_identity identity)
 {
     int marked = ics_marks_has(folder->marks, name, identity);
-    if (marked != 1 || folder->has_results == NULL) {
+    if (marked != 1 || folder->options.has_results == NULL) {
         return marked;
     }
-    return folder->has_results(folder->user, name) ? 1 : 0;
+    return folder->options.has_results(folder->options.user, name) ? 1 : 0;
 }
 
 /* ---- candidates ------------------------------------------------------------------------------ */
@@ -90,22 +91,16 @@ static int compare_candidates(const void *left, const void *right)
                                           : strcmp(a->name, b->name);
 }
 
-static int add_candidate(ics_candidates *list, const char *name, const struct stat *about)
+static void add_candidate(ics_candidates *list, const char *name, const struct stat *about)
 {
     if (list->count == list->capacity) {
-        size_t capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        ics_candidate *items = realloc(list->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return -1;
-        }
-        list->items = items;
-        list->capacity = capacity;
+        list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
+        list->items = ics_new_size(list->items, list->capacity, sizeof *list->items);
     }
-    ics_candidate *item = &list->items[list->count];
-    item->name = strdup(name);
-    item->arrived_ns =
-        (int64_t)about->st_ctim.tv_sec * INT64_C(1000000000) + about->st_ctim.tv_nsec;
-    return item->name != NULL ? (list->count++, 0) : -1;
+    list->items[list->count++] =
+        (ics_candidate){.name = ics_new_copy(name),
+                        .arrived_ns = (int64_t)about->st_ctim.tv_sec * INT64_C(1000000000) +
+                                      about->st_ctim.tv_nsec};
 }
 
 /* Notes why a file with the name of a step file cannot be claimed, unless it is gone. */
@@ -141,7 +136,8 @@ static int consider(void *user, const char *name)
     if (!ics_folder_is_step_file(folder, name)) {
         return 0;
     }
-    if (folder->is_output != NULL && folder->is_output(folder->user, name)) {
+    if (folder->options.is_output != NULL &&
+        folder->options.is_output(folder->options.user, name)) {
         ics_folder_note(folder, name,
                         "%s: found the name of an output, expected a step file; it is left where "
                         "it is",
@@ -149,7 +145,7 @@ static int consider(void *user, const char *name)
         return 0;
     }
     if (ics_folder_look(folder, path.text, NULL, &about) != 0) {
-        if (errno == ENOMEM) {
+        if (errno == ENOMEM) { /* of the kernel */
             return -1;
         }
         note_unusable(folder, path.text, name, errno);
@@ -168,35 +164,34 @@ static int consider(void *user, const char *name)
         return 0;
     }
     int done = ics_folder_look_done(folder, name, ics_marks_identity_of(&about));
-    return done == 0 ? add_candidate(self->out, name, &about) : done < 0 ? -1 : 0;
+    if (done == 0) {
+        add_candidate(self->out, name, &about);
+    }
+    return done < 0 ? -1 : 0;
 }
 
 /* Lists the names that workers are processing. A newer file with such a name must wait, because
  * both files would have the same output. */
 static int list_busy(const ics_folder *folder, ics_names *busy)
 {
-    ics_names workers;
+    ICS_FREES_NAMES ics_names workers = {0};
     int result = ics_spool_folder_list(folder->claimed.text, &workers);
     for (size_t i = 0; i < workers.count && result == 0; ++i) {
-        ics_names files;
+        ICS_FREES_NAMES ics_names files = {0};
         result = ics_spool_folder_list(
             ics_spool_path_join(folder->claimed.text, workers.items[i]).text, &files);
-        if (result != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ESTALE)) {
+        if (result != 0 && ics_spool_is_gone(errno)) {
             result = 0; /* the folder was removed in between */
         }
         for (size_t j = 0; j < files.count && result == 0; ++j) {
             uint32_t attempt;
             const char *name = ics_folder_parse(files.items[j], &attempt);
-            result = name != NULL ? ics_spool_names_add(busy, name) : 0;
+            if (name != NULL) {
+                ics_spool_names_add(busy, name);
+            }
         }
-        int cause = errno;
-        ics_spool_names_free(&files);
-        errno = cause;
     }
-    int cause = errno;
-    ics_spool_names_free(&workers);
     ics_spool_names_sort(busy);
-    errno = cause;
     return result;
 }
 
@@ -237,7 +232,7 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
 {
     struct stat before = {0};
     bool seen = stat(folder->directory, &before) == 0;
-    ics_names busy = {0};
+    ICS_FREES_NAMES ics_names busy = {0};
     *out = (ics_candidates){0};
     scan self = {.folder = folder, .out = out};
     /* In this order: a file that is claimed between the two steps is found in the second. */
@@ -245,16 +240,16 @@ int ics_folder_scan(ics_folder *folder, ics_candidates *out, icestream_error *er
     if (result == 0) {
         result = list_busy(folder, &busy);
     }
-    int cause = errno;
-    leave_out(out, &busy);
-    note_unchanged(folder, &before, seen && result == 0 && busy.count == 0 && out->count == 0);
-    ics_spool_names_free(&busy);
     if (result != 0) {
+        const int status =
+            ics_spool_error(error, folder->directory, "cannot be searched for step files", NULL);
+        folder->unchanged.known = false;
         ics_folder_candidates_free(out);
-        errno = cause;
-        return ics_spool_error(error, folder->directory, "cannot be searched for step files", NULL);
+        return status;
     }
-    for (size_t i = 0; folder->by_name && i < out->count; ++i) {
+    leave_out(out, &busy);
+    note_unchanged(folder, &before, seen && busy.count == 0 && out->count == 0);
+    for (size_t i = 0; folder->options.by_name && i < out->count; ++i) {
         out->items[i].arrived_ns = 0;
     }
     if (out->count > 1) {

@@ -1,5 +1,6 @@
 /* The beginning and the end of a worker's claims: its name, its lease, the folders of the spool. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/spool/folder_state.h"
 
 #include <errno.h>
@@ -51,17 +52,13 @@ static int check_options(const ics_claims_options *options, icestream_error *err
 /* Makes all paths, and checks that the path of every file with a valid name fits into ics_path. */
 static int set_paths(ics_folder *folder, const ics_claims_options *options, icestream_error *error)
 {
-    folder->directory = strdup(options->directory);
-    folder->pattern = strdup(options->pattern != NULL ? options->pattern : "*");
-    folder->worker = strdup(options->worker);
+    folder->directory = ics_new_copy(options->directory);
+    folder->pattern = ics_new_copy(options->pattern != NULL ? options->pattern : "*");
+    folder->worker = ics_new_copy(options->worker);
     ics_path quarantine = options->quarantine != NULL
                               ? ics_spool_path_format("%s", options->quarantine)
                               : ics_spool_path_join(options->directory, "quarantine");
-    folder->quarantine_folder = strdup(quarantine.text);
-    if (folder->directory == NULL || folder->pattern == NULL || folder->worker == NULL ||
-        folder->quarantine_folder == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
-    }
+    folder->quarantine_folder = ics_new_copy(quarantine.text);
     folder->spool = options->spool != NULL ? ics_spool_path_format("%s", options->spool)
                                            : ics_spool_path_join(options->directory, ".icestream");
     const size_t below = ICS_CLAIM_WORKER_MAX + 2 * NAME_MAX; /* /claimed/WORKER/ATTEMPT~NAME */
@@ -109,7 +106,7 @@ static int own_name(ics_folder *folder, icestream_error *error)
         return ics_spool_error(error, folder->lock_path.text, "cannot lock this worker's name",
                                NULL);
     }
-    if (ics_lease_read(folder->home.text, folder->lease, &lease) != 0) {
+    if (ics_lease_read(folder->home.text, folder->options.lease, &lease) != 0) {
         return ics_spool_error(error, folder->home.text, "cannot read the lease in it", NULL);
     }
     if (lock == ICS_LOCK_HELD) {
@@ -140,14 +137,11 @@ static int start(ics_folder *folder, const ics_claims_options *options, icestrea
     folder->owner = true;
     folder->marks = ics_marks_create(folder->marks_folder.text,
                                      ics_spool_path_join(folder->home.text, ICS_MARK_PART).text);
-    if (folder->marks == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
-    }
     if (options->forget && ics_marks_clear(folder->marks) != 0) {
         return ics_spool_error(error, folder->marks_folder.text, "cannot remove the marks in it",
                                NULL);
     }
-    if (ics_lease_write(folder->home.text, folder->lease) != 0) {
+    if (ics_lease_write(folder->home.text, folder->options.lease) != 0) {
         return ics_spool_error(error, folder->home.text, "cannot write this worker's lease", NULL);
     }
     return ics_folder_beat(folder, error);
@@ -185,27 +179,16 @@ int ics_folder_create(const ics_claims_options *options, ics_folder **out, icest
 {
     *out = NULL;
     ICS_TRY(check_options(options, error));
-    ics_folder *folder = calloc(1, sizeof *folder);
-    if (folder == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for claims");
-    }
+    ics_folder *folder = ICS_NEW(ics_folder);
     pthread_mutex_init(&folder->mutex, NULL);
     folder->lock = -1;
-    folder->lease = options->lease;
-    folder->attempts = options->attempts;
-    folder->has_results = options->has_results;
-    folder->by_name = options->by_name;
-    folder->is_output = options->is_output;
-    folder->note = options->note;
-    folder->user = options->user;
+    folder->options = *options;
     folder->left_at_home = true;
     folder->looked_ns = INT64_MIN;
     ics_process_self(&folder->self);
     const int status = start(folder, options, error);
     if (status != ICESTREAM_OK) {
-        int cause = errno;
         ics_folder_destroy(folder);
-        errno = cause;
         return status;
     }
     *out = folder;

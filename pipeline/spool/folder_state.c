@@ -13,7 +13,7 @@
 
 void ics_folder_note(ics_folder *folder, const char *key, const char *format, ...)
 {
-    if (folder->note == NULL || folder->noted.count > ICS_NOTES_MAX ||
+    if (folder->options.note == NULL || folder->noted.count > ICS_NOTES_MAX ||
         ics_spool_names_have(&folder->noted, key)) {
         return;
     }
@@ -21,16 +21,14 @@ void ics_folder_note(ics_folder *folder, const char *key, const char *format, ..
         key = "";
         format = "more files are passed over in the input folder; no more of them are reported";
     }
-    if (ics_spool_names_add(&folder->noted, key) != 0) {
-        return; /* out of memory: the next scan notes it */
-    }
+    ics_spool_names_add(&folder->noted, key);
     ics_spool_names_sort(&folder->noted);
     char line[2 * PATH_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    folder->note(folder->user, line);
+    folder->options.note(folder->options.user, line);
 }
 
 int ics_folder_make_spool(const ics_folder *folder, icestream_error *error)
@@ -125,7 +123,7 @@ static int write_lease_again(ics_folder *folder, icestream_error *error)
         folder->unchanged.known = false;
         folder->looked_ns = INT64_MIN;
     }
-    return ics_lease_write(folder->home.text, folder->lease) == 0
+    return ics_lease_write(folder->home.text, folder->options.lease) == 0
                ? ICESTREAM_OK
                : ics_spool_error(error, folder->home.text, "cannot renew this worker's lease",
                                  NULL);

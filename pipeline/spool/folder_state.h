@@ -5,8 +5,8 @@
  * file that could contradict the first.
  *
  * The files of the room use each other in this order, from the lowest: spool_files, process, lease,
- * marks and quarantine; folder_state; folder_scan; folder_claim; folder_adopt; folder_take,
- * folder_work and folder_start; claims. All functions here expect that the caller holds the mutex
+ * marks and quarantine; folder_state; folder_scan; folder_claim; folder_take, folder_work and
+ * folder_start; claims. All functions here expect that the caller holds the mutex
  * (claims.c).
  */
 #ifndef ICS_SPOOL_FOLDER_STATE_H
@@ -71,15 +71,10 @@ typedef struct ics_neighbours {
 
 typedef struct ics_folder {
     pthread_mutex_t mutex; /* for everything below */
+    /* As in the options, but that these texts belong to the folder, and none is NULL. */
     char *directory, *pattern, *worker, *quarantine_folder;
+    ics_claims_options options; /* its texts are those of the caller, and not used any more */
     ics_path spool, claimed, home, done, marks_folder, lock_path, near;
-    double lease; /* s */
-    uint32_t attempts;
-    bool by_name; /* candidates are taken in the order of their names */
-    bool (*has_results)(void *user, const char *name);
-    bool (*is_output)(void *user, const char *name);
-    void (*note)(void *user, const char *line);
-    void *user;
 
     int lock;   /* descriptor of the lock on the worker's name; -1: the file system has no locks */
     bool owner; /* this process owns `home`, the worker's folder */
@@ -169,15 +164,6 @@ int ics_folder_claim(ics_claim_request *request, const ics_claimable *what);
 /* Whether errno means that a file belongs to another user. Then only this file is left out. */
 bool ics_folder_denied(int cause);
 
-/* ---- folder_adopt.c: claims that were left behind */
-
-/* Claims what earlier processes with this worker's name left behind. */
-int ics_folder_adopt_own(ics_claim_request *request);
-/* Claims what dead workers left behind. Looks for them four times per lease (the shortest lease of
- * all workers), at every call as long as a dead worker has files left, and when a worker has begun
- * or a process of this machine has ended. */
-int ics_folder_adopt_dead(ics_claim_request *request);
-
 /* ---- folder_take.c, folder_work.c, folder_start.c: the functions of claims.h. `self`: an
  * ics_folder */
 
@@ -191,7 +177,6 @@ int ics_folder_done(void *self, const ics_claim *claim, ics_after after, bool *h
 int ics_folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
                     icestream_error *error);
 int ics_folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error);
-int ics_folder_put(ics_folder *folder, const char *path, const char *name, icestream_error *error);
 int ics_folder_stat(void *self, ics_claims_counts *out, icestream_error *error);
 
 int ics_folder_create(const ics_claims_options *options, ics_folder **out, icestream_error *error);

@@ -251,52 +251,6 @@ int ics_folder_give_back(void *self, const ics_claim *claim, bool *held, icestre
     return close_claim(folder, found, status, error);
 }
 
-/* ---- new work -------------------------------------------------------------------------------- */
-
-static int check_new_name(const ics_folder *folder, const char *path, const char *name,
-                          icestream_error *error)
-{
-    if (strchr(name, '/') == NULL && *name != 0 && strlen(name) <= ICS_CLAIM_NAME_MAX &&
-        ics_folder_is_step_file(folder, name)) {
-        return ICESTREAM_OK;
-    }
-    return ics_error_set_cause(
-        error, ICESTREAM_E_OUTPUT, EINVAL,
-        "%s: cannot be added to %s as '%s'; expected a name of at most %d bytes "
-        "that fits %s and does not start with '.' or end in .part or .tmp",
-        path, folder->directory, name, ICS_CLAIM_NAME_MAX, folder->pattern);
-}
-
-int ics_folder_put(ics_folder *folder, const char *path, const char *name, icestream_error *error)
-{
-    struct stat about;
-    const char *slash = strrchr(path, '/');
-    name = name != NULL ? name : slash != NULL ? slash + 1 : path;
-    ICS_TRY(check_new_name(folder, path, name, error));
-    if (lstat(path, &about) != 0 || (S_ISREG(about.st_mode) && ics_spool_file_sync(path) != 0)) {
-        return ics_spool_error(error, path, "cannot be added to the input folder", NULL);
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EINVAL,
-                                   "%s: cannot be added to the input folder: expected a file",
-                                   path);
-    }
-    /* The file is new work, even if the same file was marked as done before. */
-    int marked = ics_marks_has(folder->marks, name, ics_marks_identity_of(&about));
-    if (marked < 0 || (marked == 1 && ics_marks_remove(folder->marks, name) != 0)) {
-        return ics_spool_error(error, folder->marks_folder.text, "cannot remove a mark from it",
-                               NULL);
-    }
-    ics_path to = ics_spool_path_join(folder->directory, name);
-    if (ics_spool_move(path, to.text) != 0) {
-        return ics_spool_error(error, path, "cannot be moved into the input folder",
-                               errno == EEXIST ? "a file of that name waits there: choose another"
-                                               : NULL);
-    }
-    /* The folders are not synced: after a power cut the complete file is in one of the two. */
-    return ICESTREAM_OK;
-}
-
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 typedef bool (*counts_name)(const char *name);
@@ -322,35 +276,28 @@ static bool is_reason(const char *name)
 /* Adds how many names of a folder count. A missing folder has none. */
 static int count_names(const char *path, counts_name counts, uint64_t *sum, icestream_error *error)
 {
-    ics_names names;
-    int result = ics_spool_folder_list(path, &names);
+    ICS_FREES_NAMES ics_names names = {0};
+    const int result = ics_spool_folder_list(path, &names);
     for (size_t i = 0; i < names.count; ++i) {
         *sum += counts(names.items[i]) ? 1 : 0;
     }
-    int cause = errno;
-    ics_spool_names_free(&names);
-    errno = cause;
-    return result == 0 || cause == ENOENT || cause == ENOTDIR || cause == ESTALE
+    return result == 0 || ics_spool_is_gone(errno)
                ? ICESTREAM_OK
                : ics_spool_error(error, path, "cannot be looked through", NULL);
 }
 
 static int count_claimed(const ics_folder *folder, ics_claims_counts *out, icestream_error *error)
 {
-    ics_names workers;
-    int status = ICESTREAM_OK;
+    ICS_FREES_NAMES ics_names workers = {0};
     if (ics_spool_folder_list(folder->claimed.text, &workers) != 0) {
-        status = ics_spool_error(error, folder->claimed.text, "cannot be looked through", NULL);
+        return ics_spool_error(error, folder->claimed.text, "cannot be looked through", NULL);
     }
-    for (size_t i = 0; i < workers.count && status == ICESTREAM_OK; ++i) {
+    for (size_t i = 0; i < workers.count; ++i) {
         bool mine = strcmp(workers.items[i], folder->worker) == 0;
-        status = count_names(ics_spool_path_join(folder->claimed.text, workers.items[i]).text,
-                             is_claimed, mine ? &out->mine : &out->others, error);
+        ICS_TRY(count_names(ics_spool_path_join(folder->claimed.text, workers.items[i]).text,
+                            is_claimed, mine ? &out->mine : &out->others, error));
     }
-    int cause = errno;
-    ics_spool_names_free(&workers);
-    errno = cause;
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_folder_stat(void *self, ics_claims_counts *out, icestream_error *error)

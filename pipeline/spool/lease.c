@@ -1,7 +1,10 @@
 #include "pipeline/spool/lease.h"
 
+#include "base/destroys.h"
 #include "base/disk.h"
 #include "base/json_read.h"
+#include "base/json_text.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,16 +32,14 @@ int ics_lease_write(const char *folder, double seconds)
     ics_lease_host(host);
     ics_process self;
     ics_process_self(&self);
-    json_t *about = json_pack("{s:s%, s:I, s:f, s:s, s:I}", "host", host,
-                              strnlen(host, sizeof host), "pid", (json_int_t)self.pid, "lease_s",
-                              seconds, "space", self.space, "start", (json_int_t)self.start);
-    char *text = about != NULL ? json_dumps(about, JSON_COMPACT) : NULL;
-    json_decref(about);
+    json_auto_t *about = json_pack("{s:o, s:I, s:f, s:s, s:I}", "host", ics_json_text(host), "pid",
+                                   (json_int_t)self.pid, "lease_s", seconds, "space", self.space,
+                                   "start", (json_int_t)self.start);
+    ICS_FREES char *text = ics_new_made(json_dumps(about, JSON_COMPACT));
     int result = -1;
-    errno = ENOMEM;
     /* Until the lease is written, the folder looks like one of a dead worker, and another worker
      * may remove it. */
-    for (unsigned tries = 0; text != NULL && result != 0 && tries < 100; ++tries) {
+    for (unsigned tries = 0; result != 0 && tries < 100; ++tries) {
         result = ics_disk_make_folder(folder, 0777);
         if (result == 0) {
             result = ics_spool_file_replace(folder, lease_name,
@@ -48,28 +49,20 @@ int ics_lease_write(const char *folder, double seconds)
             break;
         }
     }
-    int cause = errno;
-    free(text);
-    errno = cause;
     return result;
 }
 
 int ics_lease_file_touch(const char *path, int64_t *now_ns)
 {
     struct stat about;
-    int descriptor = TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-    if (descriptor < 0) {
+    ICS_CLOSES_DESCRIPTOR int descriptor =
+        TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+    /* Not a time of this machine: the file server uses its own clock for "now". */
+    if (descriptor < 0 || futimens(descriptor, NULL) != 0 || fstat(descriptor, &about) != 0) {
         return -1;
     }
-    /* Not a time of this machine: the file server uses its own clock for "now". */
-    int result = futimens(descriptor, NULL) == 0 ? fstat(descriptor, &about) : -1;
-    int cause = errno;
-    close(descriptor);
-    errno = cause;
-    if (result == 0) {
-        *now_ns = ics_spool_modified_ns(&about);
-    }
-    return result;
+    *now_ns = ics_spool_modified_ns(&about);
+    return 0;
 }
 
 int ics_lease_beat(const char *folder, int64_t *now_ns)
@@ -82,7 +75,7 @@ static void read_text(const char *text, ics_lease_state *out)
     const char *host = NULL, *space = "";
     double seconds = 0.0;
     json_int_t pid = 0, begun = 0;
-    json_t *about = ics_json_read_text(text, 0, NULL);
+    json_auto_t *about = ics_json_read_text(text, 0, NULL);
     /* Leases of older versions have neither space nor start. */
     if (json_unpack(about, "{s:s, s:I, s:F, s?s, s?I}", "host", &host, "pid", &pid, "lease_s",
                     &seconds, "space", &space, "start", &begun) == 0 &&
@@ -93,7 +86,6 @@ static void read_text(const char *text, ics_lease_state *out)
         snprintf(out->process.space, sizeof out->process.space, "%s", space);
         out->seconds = seconds;
     }
-    json_decref(about);
 }
 
 int ics_lease_read(const char *folder, double otherwise, ics_lease_state *out)

@@ -1,6 +1,7 @@
 #include "pipeline/spool/marks.h"
 
 #include "base/json_read.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -37,15 +38,9 @@ bool ics_marks_identity_same(ics_identity left, ics_identity right)
 
 ics_marks *ics_marks_create(const char *folder, const char *part)
 {
-    ics_marks *marks = calloc(1, sizeof *marks);
-    if (marks != NULL) {
-        marks->folder = strdup(folder);
-        marks->part = strdup(part);
-        if (marks->folder == NULL || marks->part == NULL) {
-            ics_marks_destroy(marks);
-            return NULL;
-        }
-    }
+    ics_marks *marks = ICS_NEW(ics_marks);
+    marks->folder = ics_new_copy(folder);
+    marks->part = ics_new_copy(part);
     return marks;
 }
 
@@ -96,18 +91,14 @@ static uint64_t *slot_of(const fingerprints *known, uint64_t print)
     return &known->slots[at];
 }
 
-static int make_room(fingerprints *known)
+static void make_room(fingerprints *known)
 {
     if (known->capacity > 0 && known->count < known->capacity / 4 * 3) {
-        return 0;
+        return;
     }
     fingerprints larger = {.capacity = known->capacity > 0 ? 2 * known->capacity : 1024,
                            .count = known->count};
-    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
-    if (larger.slots == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
+    larger.slots = ICS_NEW_ARRAY(uint64_t, larger.capacity);
     for (size_t i = 0; i < known->capacity; ++i) {
         if (known->slots[i] != 0) {
             *slot_of(&larger, known->slots[i]) = known->slots[i];
@@ -115,20 +106,16 @@ static int make_room(fingerprints *known)
     }
     free(known->slots);
     *known = larger;
-    return 0;
 }
 
-static int remember(ics_marks *marks, const char *name, ics_identity identity)
+static void remember(ics_marks *marks, const char *name, ics_identity identity)
 {
     fingerprints *known = &marks->known;
-    if (make_room(known) != 0) {
-        return -1;
-    }
+    make_room(known);
     uint64_t print = fingerprint(name, identity);
     uint64_t *slot = slot_of(known, print);
     known->count += *slot == 0;
     *slot = print;
-    return 0;
 }
 
 static bool remembers(const ics_marks *marks, const char *name, ics_identity identity)
@@ -149,10 +136,9 @@ void ics_marks_forget(ics_marks *marks)
 static bool read_mark(const char *text, ics_identity *out)
 {
     json_int_t bytes = 0, inode = 0, modified = 0;
-    json_t *about = ics_json_read_text(text, 0, NULL);
+    json_auto_t *about = ics_json_read_text(text, 0, NULL);
     bool good = json_unpack(about, "{s:I, s:I, s:I}", "bytes", &bytes, "inode", &inode,
                             "modified_ns", &modified) == 0;
-    json_decref(about);
     *out =
         (ics_identity){.bytes = (uint64_t)bytes, .inode = (uint64_t)inode, .modified_ns = modified};
     return good;
@@ -172,7 +158,8 @@ int ics_marks_has(ics_marks *marks, const char *name, ics_identity identity)
     if (!read_mark(text, &marked) || !ics_marks_identity_same(marked, identity)) {
         return 0;
     }
-    return remember(marks, name, identity) == 0 ? 1 : -1;
+    remember(marks, name, identity);
+    return 1;
 }
 
 int ics_marks_set(ics_marks *marks, const char *name, ics_identity identity)
@@ -183,27 +170,18 @@ int ics_marks_set(ics_marks *marks, const char *name, ics_identity identity)
     if (ics_spool_file_replace(marks->folder, name, marks->part, text) != 0) {
         return -1;
     }
-    return remember(marks, name, identity);
-}
-
-int ics_marks_remove(ics_marks *marks, const char *name)
-{
-    if (unlink(ics_spool_path_join(marks->folder, name).text) != 0 && errno != ENOENT) {
-        return -1;
-    }
-    ics_marks_forget(marks);
+    remember(marks, name, identity);
     return 0;
 }
 
 int ics_marks_clear(ics_marks *marks)
 {
-    ics_names names;
+    ICS_FREES_NAMES ics_names names = {0};
     int result = ics_spool_folder_list(marks->folder, &names);
     for (size_t i = 0; i < names.count && result == 0; ++i) {
-        result = ics_marks_remove(marks, names.items[i]);
+        result = unlink(ics_spool_path_join(marks->folder, names.items[i]).text);
+        result = result != 0 && errno == ENOENT ? 0 : result;
     }
-    int cause = errno;
-    ics_spool_names_free(&names);
-    errno = cause;
+    ics_marks_forget(marks);
     return result;
 }

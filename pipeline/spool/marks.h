@@ -19,7 +19,7 @@ bool ics_marks_identity_same(ics_identity left, ics_identity right);
 
 typedef struct ics_marks ics_marks;
 
-/* `part`: a path on the same file system that no other process writes to. NULL: out of memory. */
+/* `part`: a path on the same file system that no other process writes to. */
 ics_marks *ics_marks_create(const char *folder, const char *part);
 /* Accepts NULL. */
 void ics_marks_destroy(ics_marks *marks);
@@ -29,8 +29,6 @@ void ics_marks_destroy(ics_marks *marks);
 int ics_marks_has(ics_marks *marks, const char *name, ics_identity identity);
 /* Marks a file. The mark is on the disk when this returns. 0, or -1 with errno. */
 int ics_marks_set(ics_marks *marks, const char *name, ics_identity identity);
-/* Removes a mark if it exists. 0, or -1 with errno. */
-int ics_marks_remove(ics_marks *marks, const char *name);
 /* Forgets the marks that were read: the folder of marks is another one now. */
 void ics_marks_forget(ics_marks *marks);
 /* Removes all marks. 0, or -1 with errno. */

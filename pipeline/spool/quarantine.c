@@ -1,7 +1,9 @@
 #include "pipeline/spool/quarantine.h"
 
+#include "base/destroys.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/visible_text.h"
 #include "pipeline/files/output.h"
 
@@ -31,20 +33,11 @@ typedef struct quarantining {
  * there is none or it cannot be read. */
 static int compare_reason(const quarantining *job)
 {
-    size_t size = strlen(job->text) + 2;
-    char *found = malloc(size);
-    if (found == NULL) {
-        errno = ENOMEM;
-        return -1;
-    }
-    int result = -1;
-    if (ics_spool_file_read(job->reason.text, found, size, NULL) == 0) {
-        result = strcmp(found, job->text) == 0;
-    }
-    int cause = errno;
-    free(found);
-    errno = cause;
-    return result;
+    const size_t size = strlen(job->text) + 2;
+    ICS_FREES char *found = ics_new_zeros(size, 1);
+    return ics_spool_file_read(job->reason.text, found, size, NULL) == 0
+               ? strcmp(found, job->text) == 0
+               : -1;
 }
 
 /* Whether errno means that something else has the name of the reason. */
@@ -53,28 +46,26 @@ static bool is_not_ours(int cause)
     return cause == EACCES || cause == EPERM || cause == EISDIR || cause == ELOOP || cause == ENXIO;
 }
 
+static int write_text(const quarantining *job, icestream_error *error)
+{
+    ICS_DESTROYS(ics_output_destroy) ics_output *output = NULL;
+    ICS_TRY(ics_output_create(job->reason.text, false, &output, error));
+    ICS_TRY(ics_output_write(output, job->text, strlen(job->text), error));
+    return ics_output_commit(output, error);
+}
+
 /* Writes the reason. *other: another process is writing the same file, or has just written it. */
 static int write_reason(quarantining *job, bool *other)
 {
-    ics_output *output = NULL;
     icestream_error found = {.status = ICESTREAM_OK};
-    int status = ics_output_create(job->reason.text, false, &output, &found);
-    if (status == ICESTREAM_OK) {
-        status = ics_output_write(output, job->text, strlen(job->text), &found);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_output_commit(output, &found);
-    }
-    int cause = errno;
-    ics_output_destroy(output);
-    errno = cause;
+    const int status = write_text(job, &found);
     job->reason_ours = status == ICESTREAM_OK;
     *other = status == ICESTREAM_E_OUTPUT && found.cause == 0; /* no system call has failed */
     return status == ICESTREAM_OK ? ICESTREAM_OK : ics_error_copy(job->error, &found);
 }
 
 /* Makes the paths and the text for the present number. */
-static int set_names(quarantining *job)
+static void set_names(quarantining *job)
 {
     const char *folder = job->quarantine->folder;
     char number[16] = "";
@@ -88,15 +79,8 @@ static int set_names(quarantining *job)
     ics_visible_text(job->why, true, why, sizeof why);
     const char *end = *why != 0 && why[strlen(why) - 1] == '\n' ? "" : "\n";
     bool elsewhere = job->path != NULL && job->folder != folder;
-    int length = asprintf(&job->text, "%s%s%s%s%s", why, end, elsewhere ? "The file is now " : "",
-                          elsewhere ? job->to.text : "", elsewhere ? "\n" : "");
-    if (length < 0) {
-        job->text = NULL;
-        errno = ENOMEM;
-        (void)ics_spool_error(job->error, job->reason.text, "cannot write it", NULL);
-        return ICESTREAM_E_MEMORY;
-    }
-    return ICESTREAM_OK;
+    job->text = ics_new_text("%s%s%s%s%s", why, end, elsewhere ? "The file is now " : "",
+                             elsewhere ? job->to.text : "", elsewhere ? "\n" : "");
 }
 
 /* Finds the next number that is free, or that has the same reason and no other file, and writes the
@@ -105,7 +89,7 @@ static int store_reason(quarantining *job)
 {
     unsigned busy = 0;
     for (job->number++;; job->number++) {
-        ICS_TRY(set_names(job));
+        set_names(job);
         struct stat about;
         bool free_name = job->path == NULL || lstat(job->to.text, &about) != 0;
         if (job->path != NULL && free_name && errno != ENOENT) {
@@ -157,16 +141,12 @@ int ics_quarantine_note(const ics_quarantine *quarantine, const char *name, cons
                         .name = name,
                         .why = reason,
                         .error = error};
-    int status = make_folder(quarantine->folder, error);
-    if (status == ICESTREAM_OK) {
-        status = store_reason(&job);
-    }
+    ICS_TRY(make_folder(quarantine->folder, error));
+    const int status = store_reason(&job);
+    free(job.text);
     if (status == ICESTREAM_OK && where != NULL) {
         *where = job.reason;
     }
-    int cause = errno;
-    free(job.text);
-    errno = cause;
     return status;
 }
 
@@ -217,9 +197,9 @@ int ics_quarantine_move(const ics_quarantine *quarantine, const char *path, cons
                         const char *reason, bool *moved, ics_path *where, icestream_error *error)
 {
     *moved = false;
-    int status = make_folder(quarantine->folder, error);
-    if (status != ICESTREAM_OK || !ics_spool_path_exists(path)) {
-        return status;
+    ICS_TRY(make_folder(quarantine->folder, error));
+    if (!ics_spool_path_exists(path)) {
+        return ICESTREAM_OK;
     }
     quarantining job = {.quarantine = quarantine,
                         .path = path,
@@ -227,9 +207,7 @@ int ics_quarantine_move(const ics_quarantine *quarantine, const char *path, cons
                         .name = name,
                         .why = reason,
                         .error = error};
-    if (job.folder != quarantine->folder) {
-        status = make_folder(job.folder, error);
-    }
+    int status = job.folder != quarantine->folder ? make_folder(job.folder, error) : ICESTREAM_OK;
     for (bool again = true; again && status == ICESTREAM_OK;) {
         status = store_reason(&job);
         if (status == ICESTREAM_OK) {
@@ -239,8 +217,6 @@ int ics_quarantine_move(const ics_quarantine *quarantine, const char *path, cons
     if (*moved && where != NULL) {
         *where = job.to;
     }
-    int cause = errno;
     free(job.text);
-    errno = cause;
     return status;
 }

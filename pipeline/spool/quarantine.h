@@ -4,7 +4,7 @@
  *
  * The complete reason is on the disk before the file moves. If the process is killed between the
  * two steps, the next call finds the reason and uses it. Any thread. ICESTREAM_E_OUTPUT with the
- * cause, ICESTREAM_E_MEMORY.
+ * cause.
  */
 #ifndef ICS_SPOOL_QUARANTINE_H
 #define ICS_SPOOL_QUARANTINE_H

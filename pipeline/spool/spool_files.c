@@ -1,7 +1,9 @@
 #include "pipeline/spool/spool_files.h"
 
+#include "base/destroys.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,6 +37,11 @@ bool ics_spool_path_exists(const char *path)
 {
     struct stat about;
     return lstat(path, &about) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+bool ics_spool_is_gone(int cause)
+{
+    return cause == ENOENT || cause == ENOTDIR || cause == ESTALE;
 }
 
 /* ---- moving ---------------------------------------------------------------------------------- */
@@ -93,23 +100,6 @@ static int open_file(const char *path, int flags)
     return TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, 0666));
 }
 
-static int sync_and_close(int descriptor)
-{
-    if (descriptor < 0) {
-        return -1;
-    }
-    int result = TEMP_FAILURE_RETRY(fsync(descriptor));
-    int cause = errno;
-    close(descriptor);
-    errno = cause;
-    return result;
-}
-
-int ics_spool_file_sync(const char *path)
-{
-    return sync_and_close(open_file(path, O_RDONLY | O_NONBLOCK));
-}
-
 static int write_all(int descriptor, const char *text)
 {
     for (size_t size = strlen(text); size > 0;) {
@@ -126,18 +116,18 @@ static int write_all(int descriptor, const char *text)
 int ics_spool_file_replace(const char *folder, const char *name, const char *part, const char *text)
 {
     ics_path path = ics_spool_path_join(folder, name);
-    int descriptor = open_file(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
+    ICS_CLOSES_DESCRIPTOR int descriptor =
+        open_file(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW);
     if (descriptor < 0) {
         return -1;
     }
     if (write_all(descriptor, text) != 0) {
         int cause = errno;
-        close(descriptor);
         (void)unlink(part); /* the first error is the one to report */
         errno = cause;
         return -1;
     }
-    return sync_and_close(descriptor) == 0 && rename(part, path.text) == 0
+    return TEMP_FAILURE_RETRY(fsync(descriptor)) == 0 && rename(part, path.text) == 0
                ? ics_disk_sync_folder(folder)
                : -1;
 }
@@ -145,23 +135,16 @@ int ics_spool_file_replace(const char *folder, const char *name, const char *par
 int ics_spool_file_read(const char *path, char *text, size_t size, struct stat *about)
 {
     struct stat ignored;
-    int descriptor = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    ICS_CLOSES_DESCRIPTOR int descriptor = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) {
         return -1;
     }
     size_t used = 0;
     ssize_t count = fstat(descriptor, about != NULL ? about : &ignored) == 0 ? 1 : -1;
     while (count > 0 && used < size - 1) {
-        count = read(descriptor, text + used, size - 1 - used);
-        if (count < 0 && errno == EINTR) {
-            count = 1;
-            continue;
-        }
+        count = TEMP_FAILURE_RETRY(read(descriptor, text + used, size - 1 - used));
         used += count > 0 ? (size_t)count : 0;
     }
-    int cause = errno;
-    close(descriptor);
-    errno = cause;
     text[used] = 0;
     return count < 0 ? -1 : 0;
 }
@@ -178,19 +161,13 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-int ics_spool_names_add(ics_names *names, const char *name)
+void ics_spool_names_add(ics_names *names, const char *name)
 {
     if (names->count == names->capacity) {
-        size_t capacity = names->capacity == 0 ? 64 : 2 * names->capacity;
-        char **items = realloc(names->items, capacity * sizeof *items);
-        if (items == NULL) {
-            return -1;
-        }
-        names->items = items;
-        names->capacity = capacity;
+        names->capacity = names->capacity == 0 ? 64 : 2 * names->capacity;
+        names->items = ics_new_size(names->items, names->capacity, sizeof *names->items);
     }
-    names->items[names->count] = strdup(name);
-    return names->items[names->count] != NULL ? (names->count++, 0) : -1;
+    names->items[names->count++] = ics_new_copy(name);
 }
 
 void ics_spool_names_sort(ics_names *names)
@@ -208,11 +185,13 @@ bool ics_spool_names_have(const ics_names *names, const char *name)
 
 void ics_spool_names_free(ics_names *names)
 {
+    const int cause = errno;
     for (size_t i = 0; i < names->count; ++i) {
         free(names->items[i]);
     }
     free(names->items);
     *names = (ics_names){0};
+    errno = cause;
 }
 
 int ics_spool_folder_visit(const char *path, int (*visit)(void *user, const char *name), void *user)
@@ -236,7 +215,8 @@ int ics_spool_folder_visit(const char *path, int (*visit)(void *user, const char
 
 static int add_name(void *user, const char *name)
 {
-    return ics_spool_names_add(user, name);
+    ics_spool_names_add(user, name);
+    return 0;
 }
 
 int ics_spool_folder_list(const char *path, ics_names *out)

@@ -23,6 +23,8 @@ ics_path ics_spool_path_format(const char *format, ...) __attribute__((format(pr
 /* Whether something has this name, even a link that points nowhere. Also true if the file system
  * cannot decide it, so that no file is given up because of an error that passes. */
 bool ics_spool_path_exists(const char *path);
+/* Whether errno means that a folder or file is no longer there. */
+bool ics_spool_is_gone(int cause);
 /* Whether two paths are names of the same file. */
 bool ics_spool_path_same(const char *a, const char *b);
 
@@ -35,8 +37,6 @@ int ics_spool_move(const char *from, const char *to);
 int ics_spool_move_numbered(const char *from, const char *folder, const char *name,
                             ics_path *where);
 
-/* Waits until the contents of a file are on the disk. */
-int ics_spool_file_sync(const char *path);
 /* Writes a small file FOLDER/NAME, which may replace another one. The text is written to `part`, a
  * path that no other process uses, and is on the disk before `part` is renamed. Syncs the folder.
  */
@@ -60,14 +60,18 @@ typedef struct ics_names {
 int ics_spool_folder_visit(const char *path, int (*visit)(void *user, const char *name),
                            void *user);
 /* Lists the entries of a folder except "." and "..", sorted by name. Names that appear or disappear
- * during the call may be in the list or not. The caller frees the list, also after an error. */
+ * during the call may be in the list or not. The caller frees the list, also after an error
+ * (ICS_FREES_NAMES). */
 int ics_spool_folder_list(const char *path, ics_names *out);
-/* Appends a copy of the name. -1: ENOMEM. */
-int ics_spool_names_add(ics_names *names, const char *name);
+/* Appends a copy of the name. */
+void ics_spool_names_add(ics_names *names, const char *name);
 void ics_spool_names_sort(ics_names *names);
 /* Whether the sorted list has the name. */
 bool ics_spool_names_have(const ics_names *names, const char *name);
+/* Keeps errno. */
 void ics_spool_names_free(ics_names *names);
+/* Stands before a list that a function frees at every exit. */
+#define ICS_FREES_NAMES __attribute__((cleanup(ics_spool_names_free)))
 
 /* Sets the error "PATH: WHAT: CAUSE; REMEDY" from errno, which becomes the error's cause and is
  * kept. `remedy` NULL: the usual one for this cause. Returns ICESTREAM_E_MEMORY for ENOMEM,

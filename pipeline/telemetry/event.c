@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/new.h"
 
 #include <math.h>
 #include <signal.h>
@@ -13,9 +14,9 @@
 static const struct {
     const char *name;
     unsigned numbers;
-    bool journal;
+    unsigned properties;
 } kinds[ICS_EVENT_KINDS] = {
-#define X(name, text, numbers, journal) {text, numbers, journal},
+#define X(name, text, numbers, properties) {text, numbers, properties},
     ICS_EVENT_LIST(X)
 #undef X
 };
@@ -34,9 +35,9 @@ ics_event_kind ics_event_of_name(const char *name)
     return (ics_event_kind)kind;
 }
 
-bool ics_event_in_journal(ics_event_kind kind)
+bool ics_event_is(ics_event_kind kind, unsigned property)
 {
-    return (unsigned)kind < ICS_EVENT_KINDS && kinds[kind].journal;
+    return (unsigned)kind < ICS_EVENT_KINDS && (kinds[kind].properties & property) != 0;
 }
 
 /* ---- time ------------------------------------------------------------------------------------ */
@@ -70,7 +71,8 @@ bool ics_event_time_of_text(const char *text, double *time)
     return true;
 }
 
-const char *ics_event_seconds_text(double seconds, char text[ICS_EVENT_AGE])
+/* "32 s", "5 min", "7.2 h", "3 days". */
+static const char *seconds_text(double seconds, char text[ICS_EVENT_AGE])
 {
     if (seconds < 90.0) {
         snprintf(text, ICS_EVENT_AGE, "%.3g s", seconds);
@@ -90,7 +92,7 @@ const char *ics_event_age_text(const char *now, const char *time, char text[ICS_
     if (!ics_event_time_of_text(time, &then) || !ics_event_time_of_text(now, &here)) {
         return "-";
     }
-    return ics_event_seconds_text(here > then ? floor(here - then) : 0.0, text);
+    return seconds_text(here > then ? floor(here - then) : 0.0, text);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -160,17 +162,18 @@ static size_t collect_texts(const ics_event *event, process_texts *process, even
     return count;
 }
 
-static json_t *whole(uint64_t value)
+static void set(json_t *line, const char *key, json_t *value)
 {
-    return json_integer((json_int_t)value);
+    if (json_object_set_new(line, key, value) != 0) {
+        ics_new_made(NULL);
+    }
 }
 
-static int set_numbers(json_t *line, const ics_event *event)
+static void set_numbers(json_t *line, const ics_event *event)
 {
     unsigned numbers = kinds[event->kind].numbers;
-    int failed = 0;
     if (event->kind == ICS_EVENT_START) {
-        failed |= json_object_set_new(line, "pid", json_integer(getpid()));
+        set(line, "pid", json_integer(getpid()));
     }
     const struct {
         unsigned number;
@@ -184,36 +187,30 @@ static int set_numbers(json_t *line, const ics_event *event)
                   {ICS_EVENT_ATTEMPT, "attempt", event->attempt}};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; ++i) {
         if ((numbers & wholes[i].number) != 0) {
-            failed |= json_object_set_new(line, wholes[i].key, whole(wholes[i].value));
+            set(line, wholes[i].key, json_integer((json_int_t)wholes[i].value));
         }
     }
     if ((numbers & ICS_EVENT_SECONDS) != 0) {
-        failed |= json_object_set_new(
-            line, "seconds", isfinite(event->seconds) ? json_real(event->seconds) : json_null());
+        set(line, "seconds", isfinite(event->seconds) ? json_real(event->seconds) : json_null());
     }
     if ((numbers & ICS_EVENT_EXIT_STATUS) != 0) {
-        failed |= json_object_set_new(line, "exit_status", json_integer(event->exit_status));
+        set(line, "exit_status", json_integer(event->exit_status));
     }
-    return failed;
 }
 
 static json_t *event_json(const ics_event *event, const char *worker, json_t *more,
                           const event_text *texts, size_t count, const char *time)
 {
     json_t *line = json_object();
-    int failed = json_object_set_new(line, "time", json_string(time));
-    failed |= json_object_set_new(line, "event", json_string(kinds[event->kind].name));
-    failed |= json_object_set_new(line, "worker",
-                                  ics_json_text_cut(worker != NULL ? worker : "", NAME_MAX));
+    set(line, "time", json_string(time));
+    set(line, "event", json_string(kinds[event->kind].name));
+    set(line, "worker", ics_json_text_cut(worker != NULL ? worker : "", NAME_MAX));
     for (size_t i = 0; i < count; ++i) {
-        failed |= json_object_set_new(line, texts[i].key,
-                                      ics_json_text_cut(texts[i].text, texts[i].length));
+        set(line, texts[i].key, ics_json_text_cut(texts[i].text, texts[i].length));
     }
-    failed |= set_numbers(line, event);
-    failed |= more != NULL ? json_object_update(line, more) : 0;
-    if (failed != 0) {
-        json_decref(line);
-        return NULL;
+    set_numbers(line, event);
+    if (more != NULL) {
+        json_object_update(line, more);
     }
     return line;
 }
@@ -253,14 +250,9 @@ int ics_event_line(const ics_event *event, const char *worker, json_t *more,
     size_t count = collect_texts(event, &process, texts);
     ics_event_time_text(ics_clock_unix(), time);
     for (;;) {
-        json_t *json = event_json(event, worker, more, texts, count, time);
-        size_t size = json != NULL ? json_dumpb(json, line, ICS_EVENT_LINE - 1,
-                                                JSON_COMPACT | JSON_REAL_PRECISION(9))
-                                   : 0;
-        json_decref(json);
-        if (size == 0) {
-            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a line of events");
-        }
+        json_auto_t *json = event_json(event, worker, more, texts, count, time);
+        const size_t size =
+            json_dumpb(json, line, ICS_EVENT_LINE - 1, JSON_COMPACT | JSON_REAL_PRECISION(9));
         if (size <= ICS_EVENT_LINE - 1) {
             line[size] = '\n';
             line[size + 1] = '\0';

@@ -8,10 +8,11 @@
  *   journal, run_journal     the file run.journal; run_journal is for all threads of a run
  *   events, progress         the log on standard error, and the status line
  *   latency, metrics         percentiles, and numbers for Prometheus
- *   metrics_listener         serves them by HTTP (metrics_http, metrics_address), with a page for
- * people: live_page has its files, live_history the numbers report_file              the name of a
- * file that no other run writes at the same time service_notify           systemd journal_reader,
- * journal_summary, sink_folder    read journals and folders for `status`
+ *   metrics_listener         serves them by HTTP (metrics_http), with a page for
+ *                            people: live_page has its files, live_history the numbers
+ *   report_file              the name of a file that no other run writes at the same time
+ *   service_notify           systemd
+ *   journal_reader, journal_summary, sink_folder    read journals and folders for `status`
  */
 #ifndef ICS_TELEMETRY_EVENT_H
 #define ICS_TELEMETRY_EVENT_H
@@ -32,41 +33,50 @@ enum {
     ICS_EVENT_EXIT_STATUS = 1 << 7
 };
 
-/* Name, text in files, numbers, and whether the event goes to the journal (otherwise only to the
- * log).
- */
+/* What a kind of event is. */
+enum {
+    ICS_EVENT_JOURNAL = 1 << 0, /* it goes to the journal, otherwise only to the log */
+    ICS_EVENT_TROUBLE = 1 << 1, /* something went wrong */
+    ICS_EVENT_ENDING = 1 << 2   /* the worker does not have the file any more */
+};
+
+/* Name, text in files, numbers, and properties. */
 #define ICS_EVENT_LIST(X)                                                                          \
-    X(START, "start", ICS_EVENT_FILES, true)                                                       \
-    X(CLAIMED, "claimed", ICS_EVENT_INPUT_BYTES | ICS_EVENT_ATTEMPT, true)                         \
-    X(CONTINUED, "continued", ICS_EVENT_PHOTONS | ICS_EVENT_HITS, true)                            \
-    X(SKIPPED, "skipped", 0, true)                                                                 \
+    X(START, "start", ICS_EVENT_FILES, ICS_EVENT_JOURNAL)                                          \
+    X(CLAIMED, "claimed", ICS_EVENT_INPUT_BYTES | ICS_EVENT_ATTEMPT, ICS_EVENT_JOURNAL)            \
+    X(CONTINUED, "continued", ICS_EVENT_PHOTONS | ICS_EVENT_HITS, ICS_EVENT_JOURNAL)               \
+    X(SKIPPED, "skipped", 0, ICS_EVENT_JOURNAL | ICS_EVENT_ENDING)                                 \
     X(DONE, "done",                                                                                \
-      ICS_EVENT_OUTPUT_BYTES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS, true)       \
-    X(QUARANTINED, "quarantined", 0, true)                                                         \
-    X(HITS_QUARANTINED, "hits_quarantined", 0, true)                                               \
-    X(GIVEN_BACK, "given_back", 0, true)                                                           \
-    X(FAILED, "failed", ICS_EVENT_ATTEMPT, true)                                                   \
-    X(COMMAND_FAILED, "command_failed", ICS_EVENT_ATTEMPT, true)                                   \
-    X(FETCHED, "fetched", ICS_EVENT_INPUT_BYTES | ICS_EVENT_SECONDS | ICS_EVENT_ATTEMPT, true)     \
-    X(SHIPPED, "shipped", ICS_EVENT_SECONDS | ICS_EVENT_ATTEMPT, true)                             \
-    X(RETRIED, "retried", ICS_EVENT_ATTEMPT | ICS_EVENT_SECONDS, true)                             \
-    X(PAUSED, "paused", 0, true)                                                                   \
-    X(RESUMED, "resumed", ICS_EVENT_SECONDS, true)                                                 \
-    X(DEVICE_LOST, "device_lost", 0, true)                                                         \
+      ICS_EVENT_OUTPUT_BYTES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS,             \
+      ICS_EVENT_JOURNAL | ICS_EVENT_ENDING)                                                        \
+    X(QUARANTINED, "quarantined", 0, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE | ICS_EVENT_ENDING)     \
+    X(HITS_QUARANTINED, "hits_quarantined", 0, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE)              \
+    X(GIVEN_BACK, "given_back", 0, ICS_EVENT_JOURNAL | ICS_EVENT_ENDING)                           \
+    X(FAILED, "failed", ICS_EVENT_ATTEMPT,                                                         \
+      ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE | ICS_EVENT_ENDING)                                    \
+    X(COMMAND_FAILED, "command_failed", ICS_EVENT_ATTEMPT, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE)  \
+    X(FETCHED, "fetched", ICS_EVENT_INPUT_BYTES | ICS_EVENT_SECONDS | ICS_EVENT_ATTEMPT,           \
+      ICS_EVENT_JOURNAL)                                                                           \
+    X(SHIPPED, "shipped", ICS_EVENT_SECONDS | ICS_EVENT_ATTEMPT, ICS_EVENT_JOURNAL)                \
+    X(RETRIED, "retried", ICS_EVENT_ATTEMPT | ICS_EVENT_SECONDS,                                   \
+      ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE)                                                       \
+    X(PAUSED, "paused", 0, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE)                                  \
+    X(RESUMED, "resumed", ICS_EVENT_SECONDS, ICS_EVENT_JOURNAL)                                    \
+    X(DEVICE_LOST, "device_lost", 0, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE)                        \
     X(SAMPLE, "sample", ICS_EVENT_FILES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS,  \
-      true)                                                                                        \
-    X(SIGNAL, "signal", 0, true)                                                                   \
+      ICS_EVENT_JOURNAL)                                                                           \
+    X(SIGNAL, "signal", 0, ICS_EVENT_JOURNAL)                                                      \
     X(STOP, "stop",                                                                                \
       ICS_EVENT_FILES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS |                   \
           ICS_EVENT_EXIT_STATUS,                                                                   \
-      true)                                                                                        \
-    X(PROGRESS, "progress", 0, false)                                                              \
-    X(WARNING, "warning", 0, false)                                                                \
-    X(ERROR, "error", 0, false)                                                                    \
-    X(MESSAGE, "message", 0, false)
+      ICS_EVENT_JOURNAL)                                                                           \
+    X(PROGRESS, "progress", 0, 0)                                                                  \
+    X(WARNING, "warning", 0, ICS_EVENT_TROUBLE)                                                    \
+    X(ERROR, "error", 0, 0)                                                                        \
+    X(MESSAGE, "message", 0, 0)
 
 typedef enum ics_event_kind {
-#define X(name, text, numbers, journal) ICS_EVENT_##name,
+#define X(name, text, numbers, properties) ICS_EVENT_##name,
     ICS_EVENT_LIST(X)
 #undef X
         ICS_EVENT_KINDS
@@ -106,7 +116,7 @@ enum { ICS_EVENT_LINE = PIPE_BUF - 1 };
 
 /* Writes an event as a line with its newline and the present time. Texts that do not fit are cut
  * and marked, the reason first. `more`: further fields, which stay the caller's; NULL: none. Any
- * thread. ICESTREAM_E_MEMORY; ICESTREAM_E_FAILED: `more` does not fit into a line. */
+ * thread. ICESTREAM_E_FAILED: `more` does not fit into a line. */
 int ics_event_line(const ics_event *event, const char *worker, struct json_t *more,
                    char line[ICS_EVENT_LINE + 1], size_t *length, icestream_error *error);
 
@@ -114,7 +124,8 @@ int ics_event_line(const ics_event *event, const char *worker, struct json_t *mo
 const char *ics_event_name(ics_event_kind kind);
 /* The event with this name; ICS_EVENT_KINDS: there is none. */
 ics_event_kind ics_event_of_name(const char *name);
-bool ics_event_in_journal(ics_event_kind kind);
+/* Whether the kind has this property. */
+bool ics_event_is(ics_event_kind kind, unsigned property);
 
 enum { ICS_EVENT_TIME = 32 };
 /* Writes a time (s since 1970) as 2026-11-21T22:48:53.123Z. Returns `text`. */
@@ -123,9 +134,8 @@ const char *ics_event_time_text(double time, char text[ICS_EVENT_TIME]);
 bool ics_event_time_of_text(const char *text, double *time);
 
 enum { ICS_EVENT_AGE = 32 };
-/* Writes a duration (s) for people: "3.2 s", "5 min", "7.2 h", "3 days". Returns `text`. */
-const char *ics_event_seconds_text(double seconds, char text[ICS_EVENT_AGE]);
-/* Writes in whole seconds how long `time` was before `now`; both are times of
- * ics_event_time_text(). Returns `text`, or "-" if one of them is no such time. */
+/* Writes for people how long `time` was before `now`, in whole seconds, minutes, hours or days;
+ * both are times of ics_event_time_text(). Returns `text`, or "-" if one of them is no such time.
+ */
 const char *ics_event_age_text(const char *now, const char *time, char text[ICS_EVENT_AGE]);
 #endif

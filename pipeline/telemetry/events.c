@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/new.h"
 #include "base/visible_text.h"
 
 #include <stdarg.h>
@@ -154,29 +155,11 @@ static bool is_hidden(const ics_events *events, ics_event_kind kind)
            !(events->quiet_files && is_file);
 }
 
-/* Whether an event says that something is or went wrong. */
-static bool is_warning(ics_event_kind kind)
-{
-    switch (kind) {
-    case ICS_EVENT_WARNING:
-    case ICS_EVENT_QUARANTINED:
-    case ICS_EVENT_HITS_QUARANTINED:
-    case ICS_EVENT_FAILED:
-    case ICS_EVENT_COMMAND_FAILED:
-    case ICS_EVENT_RETRIED:
-    case ICS_EVENT_PAUSED:
-    case ICS_EVENT_DEVICE_LOST:
-        return true;
-    default:
-        return false;
-    }
-}
-
 void ics_events_report(ics_events *events, const ics_event *event)
 {
     static const char marked[] = "warning: ";
     char text[ICS_EVENT_TEXT];
-    if (is_warning(event->kind) && text_of(event, text)) {
+    if (ics_event_is(event->kind, ICS_EVENT_TROUBLE) && text_of(event, text)) {
         const bool is_marked = strncmp(text, marked, sizeof marked - 1) == 0;
         ics_metrics_warn(&events->warnings, text + (is_marked ? sizeof marked - 1 : 0));
     }
@@ -211,11 +194,8 @@ void ics_events_progress(ics_events *events, const ics_progress_state *state)
     }
     ics_progress_figures figures;
     ics_progress_measure(&events->progress, state, ics_clock_seconds(), &figures);
-    json_t *more = progress_json(state, &figures);
-    const ics_event event = {.kind = more != NULL ? ICS_EVENT_PROGRESS : ICS_EVENT_WARNING,
-                             .reason = more != NULL ? NULL : "out of memory for the progress"};
-    put_json(events, &event, more);
-    json_decref(more);
+    json_auto_t *more = ics_new_made(progress_json(state, &figures));
+    put_json(events, &(ics_event){.kind = ICS_EVENT_PROGRESS}, more);
 }
 
 void ics_events_put_error(FILE *out, const char *lines)

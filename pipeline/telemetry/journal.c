@@ -1,7 +1,9 @@
 #include "pipeline/telemetry/journal.h"
 
+#include "base/destroys.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +15,6 @@
 
 struct ics_journal {
     char *path, *worker;
-    bool sync;
     pthread_mutex_t mutex; /* for the members below */
     int descriptor;
     bool torn; /* the last line has no newline */
@@ -31,9 +32,7 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
     char last = '\n';
     ssize_t got = 1;
     if (S_ISREG(about->st_mode) && about->st_size > 0) {
-        do {
-            got = pread(descriptor, &last, 1, about->st_size - 1);
-        } while (got < 0 && errno == EINTR);
+        got = TEMP_FAILURE_RETRY(pread(descriptor, &last, 1, about->st_size - 1));
     }
     *torn = got == 1 && last != '\n';
     return got < 0 ? failed(path, "cannot read the end of the journal", error) : ICESTREAM_OK;
@@ -42,7 +41,8 @@ static int look_at_end(const char *path, int descriptor, const struct stat *abou
 static int open_file(const char *path, int *out, bool *torn, icestream_error *error)
 {
     /* Without O_NONBLOCK, open() would wait if the name belongs to a named pipe. */
-    int descriptor = ics_disk_open_output(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK);
+    ICS_CLOSES_DESCRIPTOR int descriptor =
+        ics_disk_open_output(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK);
     if (descriptor < 0 && errno == ELOOP) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ELOOP,
                                    "%s: found a symbolic link, expected a journal or no file",
@@ -52,43 +52,32 @@ static int open_file(const char *path, int *out, bool *torn, icestream_error *er
         return failed(path, "cannot open the journal", error);
     }
     struct stat about;
-    int status = fstat(descriptor, &about) == 0 ? ICESTREAM_OK
-                                                : failed(path, "cannot look at the journal", error);
-    if (status == ICESTREAM_OK && !S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
-        status = ics_error_set(error, ICESTREAM_E_OUTPUT,
-                               "%s: found something that is not a file, expected a journal", path);
+    if (fstat(descriptor, &about) != 0) {
+        return failed(path, "cannot look at the journal", error);
     }
-    if (status == ICESTREAM_OK) {
-        status = look_at_end(path, descriptor, &about, torn, error);
+    if (!S_ISREG(about.st_mode) && !S_ISCHR(about.st_mode)) {
+        return ics_error_set(error, ICESTREAM_E_OUTPUT,
+                             "%s: found something that is not a file, expected a journal", path);
     }
-    if (status != ICESTREAM_OK) {
-        close(descriptor);
-        return status;
-    }
+    ICS_TRY(look_at_end(path, descriptor, &about, torn, error));
     *out = descriptor;
+    descriptor = -1;
     return ICESTREAM_OK;
 }
 
-int ics_journal_create(const char *path, const char *worker, bool sync, ics_journal **out,
+int ics_journal_create(const char *path, const char *worker, ics_journal **out,
                        icestream_error *error)
 {
+    int descriptor = -1;
+    bool torn = false;
     *out = NULL;
-    ics_journal *journal = calloc(1, sizeof *journal);
-    if (journal == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    }
+    ICS_TRY(open_file(path, &descriptor, &torn, error));
+    ics_journal *journal = ICS_NEW(ics_journal);
     pthread_mutex_init(&journal->mutex, NULL); /* cannot fail on Linux */
-    journal->descriptor = -1;
-    journal->sync = sync;
-    journal->path = strdup(path);
-    journal->worker = strdup(worker);
-    int status = journal->path != NULL && journal->worker != NULL
-                     ? open_file(path, &journal->descriptor, &journal->torn, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    if (status != ICESTREAM_OK) {
-        ics_journal_destroy(journal);
-        return status;
-    }
+    journal->descriptor = descriptor;
+    journal->torn = torn;
+    journal->path = ics_new_copy(path);
+    journal->worker = ics_new_copy(worker);
     *out = journal;
     return ICESTREAM_OK;
 }
@@ -98,9 +87,7 @@ void ics_journal_destroy(ics_journal *journal)
     if (journal == NULL) {
         return;
     }
-    if (journal->descriptor >= 0) {
-        close(journal->descriptor);
-    }
+    close(journal->descriptor);
     pthread_mutex_destroy(&journal->mutex);
     free(journal->path);
     free(journal->worker);
@@ -133,44 +120,18 @@ static int write_line(ics_journal *journal, char *text, size_t length, icestream
                          journal->path);
 }
 
-static bool is_completion(ics_event_kind kind)
-{
-    return kind == ICS_EVENT_DONE || kind == ICS_EVENT_QUARANTINED || kind == ICS_EVENT_FAILED ||
-           kind == ICS_EVENT_STOP;
-}
-
-/* Waits until the journal is on the disk. Uses another descriptor without the mutex, so that other
- * threads can write lines in the meantime. */
-static int synchronise(ics_journal *journal, int descriptor, icestream_error *error)
-{
-    int status = ICESTREAM_OK;
-    /* EINVAL: not a regular file, for example /dev/null. */
-    if (fdatasync(descriptor) != 0 && errno != EINVAL) {
-        status = failed(journal->path, "cannot write the journal to the disk", error);
-    }
-    close(descriptor);
-    return status;
-}
-
 int ics_journal_append(ics_journal *journal, const ics_event *event, icestream_error *error)
 {
     char text[ICS_EVENT_LINE + 2];
     size_t length = 0;
-    if (!ics_event_in_journal(event->kind)) {
+    if (!ics_event_is(event->kind, ICS_EVENT_JOURNAL)) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_event_line(event, journal->worker, event->more, text + 1, &length, error));
-    bool sync = journal->sync && is_completion(event->kind);
-    int copy = -1;
     pthread_mutex_lock(&journal->mutex);
-    int status = write_line(journal, text, length, error);
-    if (status == ICESTREAM_OK && sync) {
-        copy = fcntl(journal->descriptor, F_DUPFD_CLOEXEC, 0);
-        status =
-            copy >= 0 ? ICESTREAM_OK : failed(journal->path, "cannot share the journal", error);
-    }
+    const int status = write_line(journal, text, length, error);
     pthread_mutex_unlock(&journal->mutex);
-    return status == ICESTREAM_OK && sync ? synchronise(journal, copy, error) : status;
+    return status;
 }
 
 int ics_journal_reopen(ics_journal *journal, icestream_error *error)

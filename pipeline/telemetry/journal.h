@@ -13,16 +13,14 @@
 typedef struct ics_journal ics_journal;
 
 /* Opens or creates a journal in an existing folder. `worker` names this process in all lines.
- * `sync`: events that end a file or the run (done, quarantined, failed, stop) are on the disk when
- * ics_journal_append() returns. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
-int ics_journal_create(const char *path, const char *worker, bool sync, ics_journal **out,
+ * ICESTREAM_E_OUTPUT. */
+int ics_journal_create(const char *path, const char *worker, ics_journal **out,
                        icestream_error *error);
 /* Accepts NULL. */
 void ics_journal_destroy(ics_journal *journal);
 
 /* Appends an event with the present time. Events that are only for the log are not written. Any
- * thread; waits for the disk. ICESTREAM_E_OUTPUT: the line was not written, or with `sync` may not
- * be on the disk; the next line may succeed. ICESTREAM_E_MEMORY. */
+ * thread; waits for the disk. ICESTREAM_E_OUTPUT: the line was not written; the next one may be. */
 int ics_journal_append(ics_journal *journal, const ics_event *event, icestream_error *error);
 
 /* Continues in the file that has the journal's name now, after a log rotation. Any thread. After an

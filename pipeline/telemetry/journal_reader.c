@@ -1,5 +1,6 @@
 #include "pipeline/telemetry/journal_reader.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
 #include "base/json_read.h"
 
@@ -13,7 +14,6 @@
 enum { BUFFER = 16 * PIPE_BUF }; /* bytes; lines of other versions may be longer than ours */
 
 struct ics_journal_reader {
-    char *path;
     int descriptor;
     uint64_t left; /* bytes to read, up to the length that the file had when it was opened */
     bool at_end, skipping; /* skipping: inside a line that is longer than the buffer */
@@ -21,35 +21,32 @@ struct ics_journal_reader {
     json_t *line;
     ics_journal_lines lines;
     char buffer[BUFFER];
+    char path[];
 };
 
 int ics_journal_reader_create(const char *path, ics_journal_reader **out, icestream_error *error)
 {
     *out = NULL;
-    ics_journal_reader *reader = malloc(sizeof *reader);
+    /* Without O_NONBLOCK, open() would wait if the name belongs to a named pipe. */
+    ICS_CLOSES_DESCRIPTOR int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat about = {.st_size = 0};
+    if (descriptor < 0 || fstat(descriptor, &about) != 0) {
+        return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot open the journal: %s", path,
+                             strerror(errno));
+    }
+    if (!S_ISREG(about.st_mode)) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found something that is not a file, expected a journal", path);
+    }
+    ics_journal_reader *reader = malloc(sizeof *reader + strlen(path) + 1);
     if (reader == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     memset(reader, 0, offsetof(ics_journal_reader, buffer));
-    reader->path = strdup(path);
-    /* Without O_NONBLOCK, open() would wait if the name belongs to a named pipe. */
-    reader->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat about = {.st_size = 0};
-    int status = ICESTREAM_OK;
-    if (reader->path == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    } else if (reader->descriptor < 0 || fstat(reader->descriptor, &about) != 0) {
-        status = ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot open the journal: %s", path,
-                               strerror(errno));
-    } else if (!S_ISREG(about.st_mode)) {
-        status = ics_error_set(error, ICESTREAM_E_INPUT,
-                               "%s: found something that is not a file, expected a journal", path);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_journal_reader_destroy(reader);
-        return status;
-    }
+    strcpy(reader->path, path);
+    reader->descriptor = descriptor;
     reader->left = (uint64_t)about.st_size;
+    descriptor = -1;
     *out = reader;
     return ICESTREAM_OK;
 }
@@ -59,11 +56,8 @@ void ics_journal_reader_destroy(ics_journal_reader *reader)
     if (reader == NULL) {
         return;
     }
-    if (reader->descriptor >= 0) {
-        close(reader->descriptor);
-    }
+    close(reader->descriptor);
     json_decref(reader->line);
-    free(reader->path);
     free(reader);
 }
 
@@ -73,13 +67,9 @@ static int fill(ics_journal_reader *reader, icestream_error *error)
     reader->end -= reader->start;
     reader->start = 0;
     size_t room = BUFFER - reader->end;
-    ssize_t got = 0;
-    do {
-        /* Reads only up to this length: a file that grows faster than it is read would have no end.
-         */
-        got = read(reader->descriptor, reader->buffer + reader->end,
-                   reader->left < room ? (size_t)reader->left : room);
-    } while (got < 0 && errno == EINTR);
+    /* Reads only up to this length: a file that grows faster than it is read would have no end. */
+    const ssize_t got = TEMP_FAILURE_RETRY(read(reader->descriptor, reader->buffer + reader->end,
+                                                reader->left < room ? (size_t)reader->left : room));
     if (got < 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot read the journal: %s",
                              reader->path, strerror(errno));
@@ -163,14 +153,11 @@ static int load(ics_journal_reader *reader, const char *text, size_t length, ice
 static int take_line(ics_journal_reader *reader, const char *line, size_t length,
                      ics_journal_record *record, bool *found, icestream_error *error)
 {
-    int status = load(reader, line, length, error);
+    ICS_TRY(load(reader, line, length, error));
     const char *beginning = last_beginning(line, length);
-    if (status == ICESTREAM_OK && reader->line == NULL && beginning != NULL && beginning != line) {
+    if (reader->line == NULL && beginning != NULL && beginning != line) {
         reader->lines.torn++;
-        status = load(reader, beginning, length - (size_t)(beginning - line), error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
+        ICS_TRY(load(reader, beginning, length - (size_t)(beginning - line), error));
     }
     if (reader->line == NULL) {
         reader->lines.torn += length > 0;
@@ -186,19 +173,16 @@ static int take_line(ics_journal_reader *reader, const char *line, size_t length
 int ics_journal_reader_next(ics_journal_reader *reader, ics_journal_record *record, bool *found,
                             icestream_error *error)
 {
+    const char *line = NULL;
+    size_t length = 0;
     *found = false;
-    for (;;) {
-        const char *line = NULL;
-        size_t length = 0;
-        int status = next_line(reader, &line, &length, error);
-        if (status != ICESTREAM_OK || line == NULL) {
-            return status;
+    do {
+        ICS_TRY(next_line(reader, &line, &length, error));
+        if (line != NULL) {
+            ICS_TRY(take_line(reader, line, length, record, found, error));
         }
-        status = take_line(reader, line, length, record, found, error);
-        if (status != ICESTREAM_OK || *found) {
-            return status;
-        }
-    }
+    } while (line != NULL && !*found);
+    return ICESTREAM_OK;
 }
 
 ics_journal_lines ics_journal_reader_lines(const ics_journal_reader *reader)

@@ -3,6 +3,7 @@
 #ifndef ICS_TELEMETRY_JOURNAL_READER_H
 #define ICS_TELEMETRY_JOURNAL_READER_H
 
+#include "base/destroys.h"
 #include "pipeline/telemetry/event.h"
 
 #include <jansson.h>
@@ -28,6 +29,7 @@ typedef struct ics_journal_lines {
 int ics_journal_reader_create(const char *path, ics_journal_reader **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_journal_reader_destroy(ics_journal_reader *reader);
+ICS_CAN_DESTROY(ics_journal_reader, ics_journal_reader_destroy)
 /* Reads the next event; *found is false at the end. ICESTREAM_E_INPUT: the file cannot be read;
  * ICESTREAM_E_MEMORY. */
 int ics_journal_reader_next(ics_journal_reader *reader, ics_journal_record *record, bool *found,

@@ -13,6 +13,19 @@ static int no_memory(icestream_error *error)
     return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the summary of a journal");
 }
 
+/* Numbers of events, by the names of their kinds, and what is summed over them. */
+static json_t *make_counts(void)
+{
+    static const char *const keys[] = {
+        "claimed",        "done",    "skipped", "quarantined", "failed", "retried",
+        "command_failed", "fetched", "shipped", "photons",     "hits"};
+    json_t *counts = json_object();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
+        json_object_set_new(counts, keys[i], json_integer(0));
+    }
+    return counts;
+}
+
 int ics_journal_summary_create(ics_journal_summary **out, icestream_error *error)
 {
     ics_journal_summary *summary = calloc(1, sizeof *summary);
@@ -20,24 +33,13 @@ int ics_journal_summary_create(ics_journal_summary **out, icestream_error *error
     if (summary == NULL) {
         return no_memory(error);
     }
+    summary->counts = make_counts();
+    summary->workers = json_object();
+    summary->troubles = json_array();
     summary->open = json_object();
-    summary->worker_index = json_object();
     summary->spools = json_array();
     summary->quarantines = json_array();
-    if (summary->open == NULL || summary->worker_index == NULL || summary->spools == NULL ||
-        summary->quarantines == NULL) {
-        ics_journal_summary_destroy(summary);
-        *out = NULL;
-        return no_memory(error);
-    }
     return ICESTREAM_OK;
-}
-
-static void free_trouble(ics_journal_trouble *trouble)
-{
-    free(trouble->worker);
-    free(trouble->file);
-    free(trouble->reason);
 }
 
 void ics_journal_summary_destroy(ics_journal_summary *summary)
@@ -45,17 +47,10 @@ void ics_journal_summary_destroy(ics_journal_summary *summary)
     if (summary == NULL) {
         return;
     }
-    for (size_t i = 0; i < summary->worker_count; ++i) {
-        free(summary->workers[i].name);
-        free(summary->workers[i].host);
-        free(summary->workers[i].last_file);
-    }
-    for (size_t i = 0; i < ICS_JOURNAL_TROUBLES; ++i) {
-        free_trouble(&summary->troubles[i]);
-    }
-    free(summary->workers);
+    json_decref(summary->counts);
+    json_decref(summary->workers);
+    json_decref(summary->troubles);
     json_decref(summary->open);
-    json_decref(summary->worker_index);
     json_decref(summary->spools);
     json_decref(summary->quarantines);
     free(summary);
@@ -63,78 +58,52 @@ void ics_journal_summary_destroy(ics_journal_summary *summary)
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-/* Replaces a text by a copy of `by`, which may be NULL. Returns false if out of memory. */
-static bool replace(char **text, const char *by)
+static json_t *time_json(double time)
 {
-    char *copy = by != NULL ? strdup(by) : NULL;
-    free(*text);
-    *text = copy;
-    return by == NULL || copy != NULL;
+    char text[ICS_EVENT_TIME];
+    return time > 0.0 ? json_string(ics_event_time_text(time, text)) : json_null();
+}
+
+static json_t *text_json(const ics_journal_record *record, const char *key)
+{
+    const char *text = ics_journal_text(record, key);
+    return text != NULL ? json_string(text) : json_null();
+}
+
+/* Returns false if out of memory, also if there is no object for want of it. */
+static bool set(json_t *object, const char *key, json_t *value)
+{
+    return json_object_set_new(object, key, value) == 0;
+}
+
+/* Adds to a number; one that is not there is not counted. */
+static void add_to(json_t *object, const char *key, uint64_t more)
+{
+    json_t *number = json_object_get(object, key);
+    json_integer_set(number, json_integer_value(number) + (json_int_t)more);
+}
+
+static void count_event(json_t *counts, const ics_journal_record *record)
+{
+    add_to(counts, ics_event_name(record->kind), 1);
+    if (record->kind == ICS_EVENT_DONE) {
+        add_to(counts, "photons", ics_journal_whole(record, "photons"));
+        add_to(counts, "hits", ics_journal_whole(record, "hits"));
+    }
 }
 
 /* Finds or adds a worker. NULL: out of memory. */
-static ics_journal_worker *find_worker(ics_journal_summary *summary, const char *name)
+static json_t *find_worker(ics_journal_summary *summary, const char *name)
 {
-    const json_t *known = json_object_get(summary->worker_index, name);
-    if (known != NULL) {
-        return &summary->workers[json_integer_value(known)];
+    json_t *worker = json_object_get(summary->workers, name);
+    if (worker == NULL) {
+        worker = json_pack("{s:s, s:n, s:i, s:s, s:n, s:i, s:n, s:n, s:n, s:n, s:n, s:i, s:o}",
+                           "worker", name, "host", "pid", 0, "state", "running", "exit_status",
+                           "starts", 0, "start", "last", "last_event", "last_file", "heartbeat",
+                           "devices_lost", 0, "counts", make_counts());
+        worker = set(summary->workers, name, worker) ? worker : NULL;
     }
-    if (summary->worker_count == summary->worker_capacity) {
-        size_t capacity = summary->worker_capacity > 0 ? 2 * summary->worker_capacity : 8;
-        ics_journal_worker *grown = reallocarray(summary->workers, capacity, sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        summary->workers = grown;
-        summary->worker_capacity = capacity;
-    }
-    ics_journal_worker *worker = &summary->workers[summary->worker_count];
-    *worker = (ics_journal_worker){.name = strdup(name)};
-    if (worker->name == NULL ||
-        json_object_set_new(summary->worker_index, name,
-                            json_integer((json_int_t)summary->worker_count)) != 0) {
-        free(worker->name);
-        return NULL;
-    }
-    summary->worker_count++;
     return worker;
-}
-
-static void count_event(ics_journal_counts *counts, const ics_journal_record *record)
-{
-    switch (record->kind) {
-    case ICS_EVENT_CLAIMED:
-        counts->claimed++;
-        break;
-    case ICS_EVENT_SKIPPED:
-        counts->skipped++;
-        break;
-    case ICS_EVENT_QUARANTINED:
-        counts->quarantined++;
-        break;
-    case ICS_EVENT_FAILED:
-        counts->failed++;
-        break;
-    case ICS_EVENT_RETRIED:
-        counts->retried++;
-        break;
-    case ICS_EVENT_COMMAND_FAILED:
-        counts->command_failed++;
-        break;
-    case ICS_EVENT_FETCHED:
-        counts->fetched++;
-        break;
-    case ICS_EVENT_SHIPPED:
-        counts->shipped++;
-        break;
-    case ICS_EVENT_DONE:
-        counts->done++;
-        counts->photons += ics_journal_whole(record, "photons");
-        counts->hits += ics_journal_whole(record, "hits");
-        break;
-    default:
-        break;
-    }
 }
 
 static void count_recent(ics_journal_summary *summary, const ics_journal_record *record)
@@ -180,9 +149,7 @@ static bool follow_file(ics_journal_summary *summary, const ics_journal_record *
                    summary->open, file,
                    json_pack("{s:s, s:f}", "worker", record->worker, "time", record->time)) == 0;
     }
-    if (record->kind == ICS_EVENT_DONE || record->kind == ICS_EVENT_SKIPPED ||
-        record->kind == ICS_EVENT_QUARANTINED || record->kind == ICS_EVENT_FAILED ||
-        record->kind == ICS_EVENT_GIVEN_BACK) {
+    if (ics_event_is(record->kind, ICS_EVENT_ENDING)) {
         /* Fails if the claim is not in the journal, which does no harm. */
         json_object_del(summary->open, file);
     }
@@ -191,19 +158,16 @@ static bool follow_file(ics_journal_summary *summary, const ics_journal_record *
 
 static bool keep_trouble(ics_journal_summary *summary, const ics_journal_record *record)
 {
-    if (record->kind != ICS_EVENT_QUARANTINED && record->kind != ICS_EVENT_FAILED &&
-        record->kind != ICS_EVENT_RETRIED && record->kind != ICS_EVENT_PAUSED &&
-        record->kind != ICS_EVENT_DEVICE_LOST && record->kind != ICS_EVENT_COMMAND_FAILED &&
-        record->kind != ICS_EVENT_HITS_QUARANTINED) {
+    if (!ics_event_is(record->kind, ICS_EVENT_TROUBLE) ||
+        !ics_event_is(record->kind, ICS_EVENT_JOURNAL)) {
         return true;
     }
-    ics_journal_trouble *trouble =
-        &summary->troubles[summary->trouble_count++ % ICS_JOURNAL_TROUBLES];
-    trouble->time = record->time;
-    trouble->kind = record->kind;
-    return replace(&trouble->worker, record->worker) &&
-           replace(&trouble->file, ics_journal_text(record, "file")) &&
-           replace(&trouble->reason, ics_journal_text(record, "reason"));
+    json_t *trouble =
+        json_pack("{s:o, s:s, s:s, s:o, s:o}", "time", time_json(record->time), "event",
+                  ics_event_name(record->kind), "worker", record->worker, "file",
+                  text_json(record, "file"), "reason", text_json(record, "reason"));
+    json_array_remove(summary->troubles, ICS_JOURNAL_TROUBLES - 1); /* if there is one */
+    return json_array_insert_new(summary->troubles, 0, trouble) == 0;
 }
 
 /* Adds a path of an event `start` to a list, unless it is there. A relative path begins in the
@@ -228,43 +192,42 @@ static bool keep_folder(json_t *list, const ics_journal_record *record, const ch
     return json_array_append_new(list, whole) == 0;
 }
 
+static bool set_state(json_t *worker, const char *state, json_t *exit_status)
+{
+    return set(worker, "state", json_string(state)) && set(worker, "exit_status", exit_status);
+}
+
 static bool follow_worker(ics_journal_summary *summary, const ics_journal_record *record)
 {
-    ics_journal_worker *worker = find_worker(summary, record->worker);
-    if (worker == NULL) {
+    json_t *worker = find_worker(summary, record->worker);
+    if (!set(worker, "last", time_json(record->time)) ||
+        !set(worker, "last_event", json_string(ics_event_name(record->kind))) ||
+        !set(worker, "last_file", text_json(record, "file"))) {
         return false;
     }
-    worker->last = record->time;
-    worker->last_event = record->kind;
-    bool good = replace(&worker->last_file, ics_journal_text(record, "file"));
-    count_event(&worker->counts, record);
+    count_event(json_object_get(worker, "counts"), record);
     switch (record->kind) {
     case ICS_EVENT_START:
-        worker->starts++;
-        worker->state = ICS_WORKER_RUNNING;
-        worker->start = record->time;
-        worker->pid = (long)ics_journal_whole(record, "pid");
-        good &= replace(&worker->host, ics_journal_text(record, "host"));
-        break;
+        add_to(worker, "starts", 1);
+        return set_state(worker, "running", json_null()) &&
+               set(worker, "start", time_json(record->time)) &&
+               set(worker, "host", text_json(record, "host")) &&
+               set(worker, "pid", json_integer((json_int_t)ics_journal_whole(record, "pid")));
     case ICS_EVENT_STOP:
-        worker->state = ICS_WORKER_STOPPED;
-        worker->exit_status = (int)ics_journal_whole(record, "exit_status");
-        break;
+        return set_state(worker, "stopped",
+                         json_integer((json_int_t)ics_journal_whole(record, "exit_status")));
     case ICS_EVENT_PAUSED:
-        worker->state = ICS_WORKER_PAUSED;
-        break;
+        return set_state(worker, "paused", json_null());
     case ICS_EVENT_DEVICE_LOST:
-        worker->devices_lost++;
-        break;
+        add_to(worker, "devices_lost", 1);
+        return true;
     case ICS_EVENT_RESUMED:
     case ICS_EVENT_CLAIMED:
     case ICS_EVENT_DONE:
-        worker->state = ICS_WORKER_RUNNING;
-        break;
+        return set_state(worker, "running", json_null());
     default: /* other events, such as a retry, do not end a pause */
-        break;
+        return true;
     }
-    return good;
 }
 
 static bool add(ics_journal_summary *summary, const ics_journal_record *record)
@@ -276,7 +239,7 @@ static bool add(ics_journal_summary *summary, const ics_journal_record *record)
     if (record->kind == ICS_EVENT_SAMPLE) {
         return true; /* it says nothing of files, and `done` has its photons */
     }
-    count_event(&summary->counts, record);
+    count_event(summary->counts, record);
     bool good = follow_worker(summary, record) && follow_file(summary, record) &&
                 keep_trouble(summary, record);
     if (record->kind == ICS_EVENT_DONE) {
@@ -293,32 +256,21 @@ static bool add(ics_journal_summary *summary, const ics_journal_record *record)
 
 int ics_journal_summary_read(ics_journal_summary *summary, const char *path, icestream_error *error)
 {
-    ics_journal_reader *reader = NULL;
+    ICS_DESTROYS(ics_journal_reader_destroy) ics_journal_reader *reader = NULL;
     ics_journal_record record;
-    bool found = true;
-    int status = ics_journal_reader_create(path, &reader, error);
-    while (status == ICESTREAM_OK && found) {
-        status = ics_journal_reader_next(reader, &record, &found, error);
-        if (status == ICESTREAM_OK && found && !add(summary, &record)) {
-            status = no_memory(error);
+    bool found = false;
+    ICS_TRY(ics_journal_reader_create(path, &reader, error));
+    do {
+        ICS_TRY(ics_journal_reader_next(reader, &record, &found, error));
+        if (found && !add(summary, &record)) {
+            return no_memory(error);
         }
-    }
-    if (reader != NULL) {
-        ics_journal_lines lines = ics_journal_reader_lines(reader);
-        summary->lines.events += lines.events;
-        summary->lines.torn += lines.torn;
-        summary->lines.unknown += lines.unknown;
-    }
-    ics_journal_reader_destroy(reader);
-    return status;
-}
-
-const ics_journal_trouble *ics_journal_trouble_at(const ics_journal_summary *summary, size_t index)
-{
-    if (index >= ICS_JOURNAL_TROUBLES || index >= summary->trouble_count) {
-        return NULL;
-    }
-    return &summary->troubles[(summary->trouble_count - 1 - index) % ICS_JOURNAL_TROUBLES];
+    } while (found);
+    const ics_journal_lines lines = ics_journal_reader_lines(reader);
+    summary->lines.events += lines.events;
+    summary->lines.torn += lines.torn;
+    summary->lines.unknown += lines.unknown;
+    return ICESTREAM_OK;
 }
 
 void ics_journal_recent_photons(const ics_journal_summary *summary, double now,
@@ -349,5 +301,6 @@ double ics_journal_recent_rate(const ics_journal_summary *summary, double now)
 double ics_journal_rate(const ics_journal_summary *summary)
 {
     double seconds = summary->last - summary->first;
-    return seconds > 0.0 ? (double)summary->counts.photons / seconds : 0.0;
+    return seconds > 0.0 ? json_number_value(json_object_get(summary->counts, "photons")) / seconds
+                         : 0.0;
 }

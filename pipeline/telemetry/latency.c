@@ -58,12 +58,11 @@ double ics_latency_quantile(const ics_latency *latency, double share)
 
 json_t *ics_latency_json(const ics_latency *latency)
 {
-    json_int_t count = (json_int_t)latency->count;
-    if (count == 0) {
-        return json_pack("{s:I, s:n, s:n, s:n, s:n, s:n}", "count", count, "mean", "p50", "p90",
-                         "p99", "max");
+    if (latency->count == 0) {
+        return json_pack("{s:i, s:n, s:n, s:n, s:n, s:n}", "count", 0, "mean", "p50", "p90", "p99",
+                         "max");
     }
-    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "count", count, "mean",
+    return json_pack("{s:I, s:f, s:f, s:f, s:f, s:f}", "count", (json_int_t)latency->count, "mean",
                      latency->sum / (double)latency->count, "p50",
                      ics_latency_quantile(latency, 0.5), "p90", ics_latency_quantile(latency, 0.9),
                      "p99", ics_latency_quantile(latency, 0.99), "max", latency->max);

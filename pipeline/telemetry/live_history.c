@@ -1,9 +1,8 @@
 #include "pipeline/telemetry/live_history.h"
 
 #include "base/clock.h"
-#include "base/error.h"
-#include "base/json_dump.h"
 #include "base/json_text.h"
+#include "base/new.h"
 
 #include <stdlib.h>
 
@@ -164,10 +163,10 @@ static const char *state_name(const ics_metrics *metrics)
                                : "running";
 }
 
-/* Adds what only a snapshot has. */
-static int add_snapshot(json_t *object, const ics_live_history *history, const ics_metrics *metrics)
+/* What only a snapshot has. */
+static json_t *snapshot_json(const ics_live_history *history, const ics_metrics *metrics)
 {
-    json_t *more = json_pack(
+    return json_pack(
         "{s:o?, s:f, s:f, s:o, s:o, s:o, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
         "s:o, s:o}",
         "exit_status", metrics->ended ? json_integer(metrics->exit_status) : NULL, "start",
@@ -180,20 +179,18 @@ static int add_snapshot(json_t *object, const ics_live_history *history, const i
         files_json(metrics), "latency", latency_json(metrics), "devices",
         devices_json(history, metrics), "queues", queues_json(metrics), "warnings",
         warnings_json(&metrics->warnings), "history", points_json(history, metrics));
-    return json_object_update_new(object, more);
 }
 
-int ics_live_history_text(const ics_live_history *history, const ics_metrics *metrics,
-                          const ics_live_about *about, char **text, icestream_error *error)
+char *ics_live_history_text(const ics_live_history *history, const ics_metrics *metrics,
+                            const ics_live_about *about)
 {
-    json_t *object =
+    json_auto_t *object =
         json_pack("{s:s, s:s, s:I, s:s, s:o?, s:o?, s:f}", "schema", "icestream.live", "version",
                   ICESTREAM_VERSION, "sequence", (json_int_t)history->snapshots, "state",
                   state_name(metrics), "worker", ics_json_text(about->worker), "configuration",
                   ics_json_text(about->configuration), "time", ics_clock_unix());
-    bool good = object != NULL && (metrics == NULL || add_snapshot(object, history, metrics) == 0);
-    *text = good ? ics_json_dump(object, JSON_COMPACT | JSON_REAL_PRECISION(13)) : NULL;
-    json_decref(object);
-    return *text != NULL ? ICESTREAM_OK
-                         : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the status");
+    if (metrics != NULL) {
+        json_object_update_new(object, ics_new_made(snapshot_json(history, metrics)));
+    }
+    return ics_new_made(json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(13)));
 }

@@ -34,10 +34,9 @@ typedef struct ics_live_about {
     const char *configuration; /* file of the configuration */
 } ics_live_about;
 
-/* Writes the object of /status.json (docs/telemetry.md) into memory that the caller frees.
- * `metrics` is the snapshot that was added last; NULL: the run has only started.
- * ICESTREAM_E_MEMORY. */
-int ics_live_history_text(const ics_live_history *history, const ics_metrics *metrics,
-                          const ics_live_about *about, char **text, icestream_error *error);
+/* Returns the object of /status.json (docs/telemetry.md) as a text that the caller frees. `metrics`
+ * is the snapshot that was added last; NULL: the run has only started. */
+char *ics_live_history_text(const ics_live_history *history, const ics_metrics *metrics,
+                            const ics_live_about *about);
 
 #endif

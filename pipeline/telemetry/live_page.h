@@ -7,8 +7,4 @@
 extern const ics_embedded_source ics_live_page_files[];
 extern const size_t ics_live_page_file_count;
 
-/* The file of the page that the path of a request names, and its media type. NULL: there is none.
- */
-const char *ics_live_page_find(const char *path, const char **type);
-
 #endif

@@ -1,12 +1,16 @@
 #include "pipeline/telemetry/metrics.h"
 
 #include "base/clock.h"
+#include "base/destroys.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/visible_text.h"
 #include "pipeline/files/output.h"
+#include "pipeline/telemetry/event.h"
 #include "pipeline/telemetry/latency.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,52 +245,71 @@ static void put_with_worker(FILE *out, const char *text, const char *worker)
     }
 }
 
-int ics_metrics_text(const ics_metrics *metrics, char **text, size_t *size, icestream_error *error)
+/* Closes a text that grew in memory. */
+static void finish(FILE *out)
 {
-    *text = NULL;
-    FILE *out = open_memstream(text, size);
-    bool failed = out == NULL;
-    if (!failed) {
-        put_all(out, metrics);
-        failed = ferror(out) != 0;
-        failed |= fclose(out) != 0;
+    const bool is_whole = ferror(out) == 0;
+    if (fclose(out) != 0 || !is_whole) {
+        ics_new_made(NULL);
     }
-    if (!failed && metrics->worker[0] != '\0') {
-        char *bare = *text;
-        *text = NULL;
-        out = open_memstream(text, size);
-        failed = out == NULL;
-        if (!failed) {
-            put_with_worker(out, bare, metrics->worker);
-            failed = ferror(out) != 0;
-            failed |= fclose(out) != 0;
-        }
-        free(bare);
+}
+
+char *ics_metrics_text(const ics_metrics *metrics, size_t *size)
+{
+    char *text = NULL, *labelled = NULL;
+    FILE *out = ics_new_made(open_memstream(&text, size));
+    put_all(out, metrics);
+    finish(out);
+    if (metrics->worker[0] == '\0') {
+        return text;
     }
-    if (failed) {
-        free(*text);
-        *text = NULL;
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the metrics");
-    }
-    return ICESTREAM_OK;
+    out = ics_new_made(open_memstream(&labelled, size));
+    put_with_worker(out, text, metrics->worker);
+    finish(out);
+    free(text);
+    return labelled;
 }
 
 int ics_metrics_write(const ics_metrics *metrics, const char *path, icestream_error *error)
 {
-    char *text = NULL;
+    ICS_DESTROYS(ics_output_destroy) ics_output *output = NULL;
     size_t size = 0;
-    ics_output *output = NULL;
-    int status = ics_metrics_text(metrics, &text, &size, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_output_create(path, true, &output, error);
+    ICS_FREES char *text = ics_metrics_text(metrics, &size);
+    ICS_TRY(ics_output_create(path, true, &output, error));
+    ICS_TRY(ics_output_write(output, text, size, error));
+    return ics_output_commit(output, error);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+bool ics_metrics_sample_is_due(double *last, double seconds)
+{
+    enum { PART = 60 };
+    const double early = 0.1; /* s, by which a timer of one second may be early */
+    const double part = seconds / PART;
+    if (seconds - *last < (part > 1.0 ? part : 1.0) - early) {
+        return false;
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_output_write(output, text, size, error);
+    *last = seconds;
+    return true;
+}
+
+void ics_metrics_sample(const ics_metrics *metrics, double seconds, ics_event *out)
+{
+    json_t *devices = json_object(), *queues = json_object();
+    for (size_t i = 0; i < metrics->device_count; ++i) {
+        const ics_metrics_device *device = &metrics->devices[i];
+        json_object_set_new(devices, device->id, json_integer((json_int_t)device->photons));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_output_commit(output, error);
+    for (size_t i = 0; i < metrics->queue_count; ++i) {
+        const ics_metrics_queue *queue = &metrics->queues[i];
+        json_object_set_new(queues, queue->name,
+                            json_pack("[I, I]", (json_int_t)queue->used, (json_int_t)queue->limit));
     }
-    ics_output_destroy(output);
-    free(text);
-    return status;
+    *out = (ics_event){.kind = ICS_EVENT_SAMPLE,
+                       .photons = metrics->photons,
+                       .hits = metrics->hits,
+                       .files = metrics->files_done + metrics->files_skipped,
+                       .seconds = seconds,
+                       .more = json_pack("{s:o, s:o}", "devices", devices, "queues", queues)};
 }

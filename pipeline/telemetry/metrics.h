@@ -67,6 +67,7 @@ typedef struct ics_metrics {
 } ics_metrics;
 
 struct ics_latency;
+struct ics_event;
 
 /* Sets the latency of the metrics from a latency.h. */
 void ics_metrics_set_latency(ics_metrics *metrics, const struct ics_latency *latency);
@@ -77,13 +78,22 @@ void ics_metrics_add_queue(ics_metrics *metrics, const char *name, uint64_t used
 /* Notes a warning with the present time, in a form that changes nothing but the text on a page. */
 void ics_metrics_warn(ics_metrics_warnings *warnings, const char *text);
 
-/* Writes the text into memory that the caller frees; *size does not count the final 0. Any thread.
- * ICESTREAM_E_MEMORY. */
-int ics_metrics_text(const ics_metrics *metrics, char **text, size_t *size, icestream_error *error);
+/* Returns the text, which the caller frees; *size does not count the final 0. Any thread. */
+char *ics_metrics_text(const ics_metrics *metrics, size_t *size);
 
 /* Writes the text to a file, which gets its final name when it is complete (output.h), so that
  * readers see the old or the new file. Any thread; waits for the disk. Two calls at a time for the
- * same file are an error. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
+ * same file are an error. ICESTREAM_E_OUTPUT. */
 int ics_metrics_write(const ics_metrics *metrics, const char *path, icestream_error *error);
+
+/* Samples of a run in the journal: sums and queues, from which `icestream report` draws rates.
+ * Their number is bounded: the longer a run lasts, the rarer they become. */
+
+/* Whether it is time for a sample: 1/60 of the time of the run, and at least a second, has passed
+ * since the last one. These are 60 in the first minute, 500 in a day, 860 in a year. `seconds`:
+ * since the run began; *last: of the last sample, 0 before the first one; is updated. */
+bool ics_metrics_sample_is_due(double *last, double seconds);
+/* Makes a sample. The caller releases out->more (json_decref). */
+void ics_metrics_sample(const ics_metrics *metrics, double seconds, struct ics_event *out);
 
 #endif

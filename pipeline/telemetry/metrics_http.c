@@ -1,5 +1,7 @@
 #include "pipeline/telemetry/metrics_http.h"
 
+#include "base/new.h"
+
 #include <arpa/inet.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,15 +29,15 @@ static void add_headers(struct MHD_Response *response, unsigned status, const ch
     }
 }
 
-/* Without memory the connection is closed. */
 static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status, const char *type,
                              struct MHD_Response *response)
 {
-    if (response == NULL) {
-        return MHD_NO;
-    }
+    ics_new_made(response);
     add_headers(response, status, type);
-    enum MHD_Result queued = MHD_queue_response(connection, status, response);
+    const enum MHD_Result queued =
+        status == MHD_HTTP_UNAUTHORIZED
+            ? MHD_queue_basic_auth_fail_response(connection, "icestream", response)
+            : MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return queued;
 }
@@ -51,12 +53,8 @@ enum MHD_Result ics_metrics_http_answer(struct MHD_Connection *connection, unsig
 enum MHD_Result ics_metrics_http_answer_made(struct MHD_Connection *connection, const char *type,
                                              char *text, size_t size)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
-    if (response == NULL) {
-        free(text);
-    }
-    return queue(connection, MHD_HTTP_OK, type, response);
+    return queue(connection, MHD_HTTP_OK, type,
+                 MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE));
 }
 
 enum MHD_Result ics_metrics_http_answer_line(struct MHD_Connection *connection, unsigned status,
@@ -101,20 +99,4 @@ bool ics_metrics_http_has_token(struct MHD_Connection *connection, const ics_acc
     MHD_free(user);
     MHD_free(password);
     return has;
-}
-
-enum MHD_Result ics_metrics_http_ask_token(struct MHD_Connection *connection)
-{
-    static const char text[] = "expected the token of metrics.token, as a bearer token or as the "
-                               "password of any user\n";
-    static const char type[] = "text/plain; charset=utf-8";
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        sizeof text - 1, (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
-    if (response == NULL) {
-        return MHD_NO;
-    }
-    add_headers(response, MHD_HTTP_UNAUTHORIZED, type);
-    enum MHD_Result queued = MHD_queue_basic_auth_fail_response(connection, "icestream", response);
-    MHD_destroy_response(response);
-    return queued;
 }

@@ -14,7 +14,7 @@ enum MHD_Result ics_metrics_http_answer(struct MHD_Connection *connection, unsig
 /* Answers with "200 OK" and text[size], which is freed afterwards. */
 enum MHD_Result ics_metrics_http_answer_made(struct MHD_Connection *connection, const char *type,
                                              char *text, size_t size);
-/* Answers with a line for people. */
+/* Answers with a line for people. MHD_HTTP_UNAUTHORIZED asks browsers for a password. */
 enum MHD_Result ics_metrics_http_answer_line(struct MHD_Connection *connection, unsigned status,
                                              const char *text);
 
@@ -27,7 +27,5 @@ bool ics_metrics_http_is_host_ours(struct MHD_Connection *connection);
  * HTTP's basic authentication, which browsers ask for; the name of the user does not matter. So the
  * token is in no address, where logs and histories would keep it. */
 bool ics_metrics_http_has_token(struct MHD_Connection *connection, const ics_access_token *token);
-/* Asks for the token. */
-enum MHD_Result ics_metrics_http_ask_token(struct MHD_Connection *connection);
 
 #endif

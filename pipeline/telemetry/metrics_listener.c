@@ -2,10 +2,13 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host_port.h"
+#include "base/new.h"
 #include "pipeline/telemetry/live_page.h"
-#include "pipeline/telemetry/metrics_address.h"
 #include "pipeline/telemetry/metrics_http.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -60,18 +63,89 @@ struct ics_metrics_listener {
     char message[256]; /* the first such message */
 };
 
-static int prepare(const ics_metrics_listener_options *options, ics_metrics_address *address,
+/* ---- the address ----------------------------------------------------------------------------- */
+
+typedef union listen_address {
+    struct sockaddr any;
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+} listen_address;
+
+static int wrong_address(const char *address, const char *expected, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_CONFIG, "metrics.listen: found '%.200s', expected %s",
+                         address, expected);
+}
+
+/* Whether only processes of this machine reach an address. */
+static bool is_loopback(const listen_address *address)
+{
+    return address->any.sa_family == AF_INET6
+               ? IN6_IS_ADDR_LOOPBACK(&address->v6.sin6_addr)
+               : address->v4.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
+}
+
+/* Returns whether the host is an address, and sets it. Brackets belong to IPv6 only. */
+static bool parse_host(const ics_host_port *parsed, listen_address *out)
+{
+    memset(out, 0, sizeof *out);
+    if (inet_pton(AF_INET6, parsed->host, &out->v6.sin6_addr) == 1) {
+        out->v6.sin6_family = AF_INET6;
+        out->v6.sin6_port = htons(parsed->port);
+        return true;
+    }
+    memset(out, 0, sizeof *out);
+    out->v4.sin_family = AF_INET;
+    out->v4.sin_port = htons(parsed->port);
+    out->v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return !parsed->is_bracketed && (strcmp(parsed->host, "localhost") == 0 ||
+                                     inet_pton(AF_INET, parsed->host, &out->v4.sin_addr) == 1);
+}
+
+/* Reads HOST:PORT, where HOST is 127.0.0.1, localhost (the same) or [::1], or with `beyond` any
+ * address. ICESTREAM_E_CONFIG. */
+static int parse_address(const char *text, bool beyond, listen_address *out, icestream_error *error)
+{
+    static const char near[] =
+        "HOST:PORT with HOST 127.0.0.1, localhost or [::1] (without metrics.token, metrics are not "
+        "served to other machines)";
+    static const char any[] = "HOST:PORT with HOST an address such as 127.0.0.1, 0.0.0.0 or [::]";
+    const char *expected = beyond ? any : near;
+    ics_host_port parsed;
+    switch (ics_host_port_parse(text, &parsed)) {
+    case ICS_HOST_PORT_BAD_HOST:
+        return wrong_address(text, expected, error);
+    case ICS_HOST_PORT_BAD_PORT:
+        return wrong_address(text, "HOST:PORT with PORT 0 .. 65535", error);
+    case ICS_HOST_PORT_GOOD:
+        break;
+    }
+    return parse_host(&parsed, out) && (beyond || is_loopback(out))
+               ? ICESTREAM_OK
+               : wrong_address(text, expected, error);
+}
+
+/* Writes the HOST of a good HOST:PORT as URLs have it: an address of IPv6 stands in brackets. */
+static void write_host(const char *text, char *host, size_t size)
+{
+    const char *end = strrchr(text, ':');
+    const bool is_bare = text[0] != '[' && strchr(text, ':') != end;
+    snprintf(host, size, "%s%.*s%s", is_bare ? "[" : "", (int)(end - text), text,
+             is_bare ? "]" : "");
+}
+
+static int prepare(const ics_metrics_listener_options *options, listen_address *address,
                    ics_access_token *token, icestream_error *error)
 {
     const bool has_token = options->token_file != NULL;
-    ICS_TRY(ics_metrics_address_parse(options->address, has_token, address, error));
+    ICS_TRY(parse_address(options->address, has_token, address, error));
     return has_token ? ics_access_token_read("metrics.token", options->token_file, token, error)
                      : ICESTREAM_OK;
 }
 
 int ics_metrics_listener_check(const ics_metrics_listener_options *options, icestream_error *error)
 {
-    ics_metrics_address address;
+    listen_address address;
     ics_access_token token;
     return prepare(options, &address, &token, error);
 }
@@ -95,10 +169,7 @@ static void keep_room(ics_metrics_listener *listener)
 
 static void add_connection(ics_metrics_listener *listener, int descriptor, void **context)
 {
-    open_connection *entry = calloc(1, sizeof *entry);
-    if (entry == NULL) {
-        return; /* the limit of all connections still holds */
-    }
+    open_connection *entry = ICS_NEW(open_connection);
     entry->descriptor = descriptor;
     *context = entry;
     pthread_mutex_lock(&listener->mutex);
@@ -158,44 +229,28 @@ static void note_answer(void *user, struct MHD_Connection *connection, void **re
 
 /* ---- answers (on the library's thread) ------------------------------------------------------- */
 
-static enum MHD_Result no_memory(struct MHD_Connection *connection)
-{
-    return ics_metrics_http_answer_line(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                        "out of memory\n");
-}
-
-/* Copies what is served now; the caller frees it. NULL: out of memory. */
+/* Copies what is served now; the caller frees it. */
 static snapshot *copy_now(ics_metrics_listener *listener)
 {
-    snapshot *copy = malloc(sizeof *copy);
-    if (copy != NULL) {
-        pthread_mutex_lock(&listener->mutex);
-        *copy = listener->now;
-        pthread_mutex_unlock(&listener->mutex);
-    }
+    snapshot *copy = ICS_NEW(snapshot);
+    pthread_mutex_lock(&listener->mutex);
+    *copy = listener->now;
+    pthread_mutex_unlock(&listener->mutex);
     return copy;
 }
 
 static enum MHD_Result answer_metrics(ics_metrics_listener *listener,
                                       struct MHD_Connection *connection)
 {
-    snapshot *now = copy_now(listener);
-    char *text = NULL;
+    ICS_FREES snapshot *now = copy_now(listener);
     size_t size = 0;
-    if (now == NULL) {
-        return no_memory(connection);
-    }
-    const bool published = now->published;
-    int status = published ? ics_metrics_text(&now->metrics, &text, &size, NULL) : ICESTREAM_OK;
-    free(now);
-    if (!published) {
+    if (!now->published) {
         return ics_metrics_http_answer_line(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                                             "the run is just starting\n");
     }
-    return status == ICESTREAM_OK
-               ? ics_metrics_http_answer_made(
-                     connection, "text/plain; version=0.0.4; charset=utf-8", text, size)
-               : no_memory(connection);
+    char *text = ics_metrics_text(&now->metrics, &size);
+    return ics_metrics_http_answer_made(connection, "text/plain; version=0.0.4; charset=utf-8",
+                                        text, size);
 }
 
 /* Suspends the request if the client has the present snapshot already, which it says by ?after= and
@@ -223,23 +278,41 @@ static bool must_wait(ics_metrics_listener *listener, struct MHD_Connection *con
 static enum MHD_Result answer_status(ics_metrics_listener *listener,
                                      struct MHD_Connection *connection, void **request)
 {
-    char *text = NULL;
     if (must_wait(listener, connection)) {
         return MHD_YES;
     }
-    snapshot *now = copy_now(listener);
-    if (now == NULL) {
-        return no_memory(connection);
-    }
+    ICS_FREES snapshot *now = copy_now(listener);
     if (now->metrics.ended) {
         *request = &last_status;
     }
-    int status = ics_live_history_text(&now->history, now->published ? &now->metrics : NULL,
-                                       &listener->about, &text, NULL);
-    free(now);
-    return status == ICESTREAM_OK
-               ? ics_metrics_http_answer_made(connection, "application/json", text, strlen(text))
-               : no_memory(connection);
+    char *text = ics_live_history_text(&now->history, now->published ? &now->metrics : NULL,
+                                       &listener->about);
+    return ics_metrics_http_answer_made(connection, "application/json", text, strlen(text));
+}
+
+/* The file of the page that the path of a request names, and its media type. NULL: there is none.
+ */
+static const char *find_page(const char *path, const char **type)
+{
+    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
+                                           {".css", "text/css; charset=utf-8"},
+                                           {".js", "text/javascript; charset=utf-8"},
+                                           {".svg", "image/svg+xml"}};
+    const char *wanted = strcmp(path, "/") == 0 ? "/live.html" : path;
+    for (size_t i = 0; i < ics_live_page_file_count; ++i) {
+        const char *name = strrchr(ics_live_page_files[i].name, '/');
+        const char *ending = strrchr(name, '.');
+        if (strcmp(wanted, name) != 0) {
+            continue;
+        }
+        for (size_t j = 0; j < sizeof types / sizeof *types; ++j) {
+            if (strcmp(ending, types[j][0]) == 0) {
+                *type = types[j][1];
+            }
+        }
+        return ics_live_page_files[i].text;
+    }
+    return NULL;
 }
 
 /* Answers one request.
@@ -251,11 +324,13 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     ics_metrics_listener *listener = user;
     const bool is_metrics = strcmp(url, "/metrics") == 0,
                is_status = strcmp(url, "/status.json") == 0;
-    const char *type = NULL, *page = ics_live_page_find(url, &type);
+    const char *type = NULL, *page = find_page(url, &type);
     (void)version;
     (void)upload;
     if (listener->has_token && !ics_metrics_http_has_token(connection, &listener->token)) {
-        return ics_metrics_http_ask_token(connection);
+        return ics_metrics_http_answer_line(connection, MHD_HTTP_UNAUTHORIZED,
+                                            "expected the token of metrics.token, as a bearer "
+                                            "token or as the password of any user\n");
     }
     /* With a token the name does not matter: a browser sends it to the name only that it is for. */
     if (!listener->has_token && !ics_metrics_http_is_host_ours(connection)) {
@@ -299,8 +374,8 @@ static void take_message(void *user, const char *format, va_list arguments)
     pthread_mutex_unlock(&listener->mutex);
 }
 
-static int start(ics_metrics_listener *listener, const char *text,
-                 const ics_metrics_address *address, icestream_error *error)
+static int start(ics_metrics_listener *listener, const char *text, const listen_address *address,
+                 icestream_error *error)
 {
     unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ERROR_LOG |
                      MHD_ALLOW_SUSPEND_RESUME |
@@ -335,13 +410,11 @@ int ics_metrics_listener_create(const ics_metrics_listener_options *options,
                                 ics_metrics_listener **out, icestream_error *error)
 {
     *out = NULL;
-    ics_metrics_address parsed;
+    listen_address parsed;
     ics_access_token token = {.digest = ""};
     ICS_TRY(prepare(options, &parsed, &token, error));
-    ics_metrics_listener *listener = calloc(1, sizeof *listener);
-    if (listener == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for metrics.listen");
-    }
+    ICS_DESTROYS(ics_metrics_listener_destroy)
+    ics_metrics_listener *listener = ICS_NEW(ics_metrics_listener);
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic); /* this and the rest cannot fail on Linux */
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -349,17 +422,13 @@ int ics_metrics_listener_create(const ics_metrics_listener_options *options,
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&listener->mutex, NULL);
     TAILQ_INIT(&listener->connections);
-    ics_metrics_address_host(options->address, listener->host, sizeof listener->host);
+    write_host(options->address, listener->host, sizeof listener->host);
     listener->about = options->about;
     listener->has_token = options->token_file != NULL;
     listener->token = token;
     ics_live_history_begin(&listener->now.history);
-    int status = start(listener, options->address, &parsed, error);
-    if (status != ICESTREAM_OK) {
-        ics_metrics_listener_destroy(listener);
-        return status;
-    }
-    *out = listener;
+    ICS_TRY(start(listener, options->address, &parsed, error));
+    *out = ICS_HAND_OVER(listener);
     return ICESTREAM_OK;
 }
 

@@ -8,6 +8,7 @@
 #ifndef ICS_TELEMETRY_METRICS_LISTENER_H
 #define ICS_TELEMETRY_METRICS_LISTENER_H
 
+#include "base/destroys.h"
 #include "pipeline/telemetry/live_history.h"
 #include "pipeline/telemetry/metrics.h"
 
@@ -22,12 +23,13 @@ typedef struct ics_metrics_listener_options {
 } ics_metrics_listener_options;
 
 /* Listens. ICESTREAM_E_CONFIG: not such an address, or a token file that cannot be used;
- * ICESTREAM_E_FAILED: it cannot listen there, for example because the port is in use;
- * ICESTREAM_E_MEMORY. */
+ * ICESTREAM_E_FAILED: it cannot listen there, for example because the port is in use.
+ */
 int ics_metrics_listener_create(const ics_metrics_listener_options *options,
                                 ics_metrics_listener **out, icestream_error *error);
 /* Ends the thread; waits until the present answer is complete. Accepts NULL. */
 void ics_metrics_listener_destroy(ics_metrics_listener *listener);
+ICS_CAN_DESTROY(ics_metrics_listener, ics_metrics_listener_destroy)
 
 /* Sets the snapshot that is served from now on, and answers the pages that wait for it. Before the
  * first one the answer of /metrics is 503. One thread at a time. */
@@ -42,8 +44,8 @@ const char *ics_metrics_listener_url(const ics_metrics_listener *listener,
 /* The port on which the listener listens. */
 uint16_t ics_metrics_listener_port(const ics_metrics_listener *listener);
 
-/* Checks the address and the token file without listening, for `validate`. ICESTREAM_E_CONFIG,
- * ICESTREAM_E_MEMORY. */
+/* Checks the address and the token file without listening, for `validate`. ICESTREAM_E_CONFIG.
+ */
 int ics_metrics_listener_check(const ics_metrics_listener_options *options, icestream_error *error);
 
 #endif

@@ -1,6 +1,8 @@
 #include "pipeline/telemetry/output_names.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/config/pattern_outputs.h"
 #include "pipeline/telemetry/report_file.h"
 
@@ -10,24 +12,17 @@
 int ics_output_names_add(ics_output_names *self, const char *path, const char *folder,
                          icestream_error *error)
 {
-    char *parent = strdup(path);
-    char *slash = parent != NULL ? strrchr(parent, '/') : NULL;
-    char *name = parent != NULL ? strdup(slash != NULL ? slash + 1 : parent) : NULL;
+    ICS_FREES char *parent = ics_new_copy(path);
+    char *slash = strrchr(parent, '/');
+    (void)error;
     if (slash != NULL) {
         slash[slash == parent] = '\0';
     }
-    const bool is_there =
-        name != NULL && ics_pattern_same_folder(slash != NULL ? parent : ".", folder);
-    const int status = name != NULL
-                           ? ICESTREAM_OK
-                           : ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a run");
-    if (is_there) {
-        self->names[self->count++] = name;
-        name = NULL;
+    if (ics_pattern_same_folder(slash != NULL ? parent : ".", folder)) {
+        self->names[self->count++] =
+            ics_new_copy(slash != NULL ? path + (slash - parent) + 1 : path);
     }
-    free(name);
-    free(parent);
-    return status;
+    return ICESTREAM_OK;
 }
 
 static bool ends_with(const char *name, const char *ending)

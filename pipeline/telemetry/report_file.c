@@ -2,6 +2,7 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,15 +23,12 @@ static size_t stem_length(const char *name)
     return dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 
-/* The path with the name of the worker, for the caller to free. NULL: out of memory. */
+/* The path with the name of the worker, for the caller to free. */
 static char *with_worker(const char *path, const char *worker)
 {
     const char *base = base_of(path);
     const size_t stem = (size_t)(base - path) + stem_length(base);
-    char *result = NULL;
-    if (asprintf(&result, "%.*s-%s%s", (int)stem, path, worker, path + stem) < 0) {
-        return NULL;
-    }
+    char *result = ics_new_text("%.*s-%s%s", (int)stem, path, worker, path + stem);
     for (char *at = result + stem; *at != '\0'; ++at) {
         if (*at == '/') {
             *at = '_';
@@ -39,7 +37,7 @@ static char *with_worker(const char *path, const char *worker)
     return result;
 }
 
-typedef enum lock_result { LOCKED, HELD, FAILED, NEEDS_NONE, NO_MEMORY } lock_result;
+typedef enum lock_result { LOCKED, HELD, FAILED, NEEDS_NONE } lock_result;
 
 /* Whether a folder cannot be written, which is found and reported when the file is written. */
 static bool is_of_folder(int cause)
@@ -56,11 +54,7 @@ static lock_result lock(ics_report_file *file)
         return NEEDS_NONE;
     }
     free(file->lock_path);
-    if (asprintf(&file->lock_path, "%.*s.%s.lock", (int)(base - file->path), file->path, base) <
-        0) {
-        file->lock_path = NULL;
-        return NO_MEMORY;
-    }
+    file->lock_path = ics_new_text("%.*s.%s.lock", (int)(base - file->path), file->path, base);
     file->lock = ics_disk_lock(file->lock_path);
     if (file->lock >= 0) {
         return LOCKED;
@@ -74,25 +68,16 @@ static lock_result lock(ics_report_file *file)
     return file->lock_fault == 0 ? NEEDS_NONE : FAILED;
 }
 
-static int out_of_memory(const char *path, icestream_error *error)
-{
-    return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for the name of a file",
-                         path);
-}
-
 int ics_report_file_open(const char *path, const char *worker, ics_report_file *out,
                          icestream_error *error)
 {
-    *out = (ics_report_file){.path = strdup(path), .lock = -1};
-    lock_result result = out->path != NULL ? lock(out) : NO_MEMORY;
+    *out = (ics_report_file){.path = ics_new_copy(path), .lock = -1};
+    lock_result result = lock(out);
     if (result == HELD) {
         free(out->path);
         out->path = with_worker(path, worker);
         out->is_other = true;
-        result = out->path != NULL ? lock(out) : NO_MEMORY;
-    }
-    if (result == NO_MEMORY) {
-        return out_of_memory(path, error);
+        result = lock(out);
     }
     return result != HELD
                ? ICESTREAM_OK

@@ -19,7 +19,7 @@ typedef struct ics_report_file {
  * a regular file, such as /dev/null, and a folder that cannot be written need no lock. A lock that
  * fails for another reason is no error, and lock_fault is its errno. The result is for
  * ics_report_file_close(), also after an error. ICESTREAM_E_OUTPUT: the name with the worker is in
- * use, too; ICESTREAM_E_MEMORY. */
+ * use, too. */
 int ics_report_file_open(const char *path, const char *worker, ics_report_file *out,
                          icestream_error *error);
 /* Unlocks the name; the file stays. Accepts a file that is all zero. Sets `error` if the lock could

@@ -1,6 +1,7 @@
 #include "pipeline/transfer/errand.h"
 
 #include "base/error.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,19 +23,14 @@ struct ics_errand {
     } handle;
 };
 
-static void destroy(ics_errand *errand)
-{
-    free(errand->url);
-    free(errand->path);
-    free(errand);
-}
-
 static void on_close(uv_handle_t *handle)
 {
     ics_errand *errand = handle->data;
     const ics_errand_order order = errand->order;
     const icestream_error why = errand->why;
-    destroy(errand);
+    free(errand->url);
+    free(errand->path);
+    free(errand);
     order.then(order.user, &why);
 }
 
@@ -51,19 +47,15 @@ static void on_exit_of(uv_process_t *process, int64_t status, int number)
     uv_close((uv_handle_t *)process, on_close);
 }
 
-static bool start_program(uv_loop_t *loop, ics_errand *errand)
+static void start_program(uv_loop_t *loop, ics_errand *errand)
 {
     const int failure =
         ics_program_call_start(loop, &errand->order.call, &errand->handle.process, on_exit_of);
-    if (failure == ICS_PROGRAM_NO_MEMORY) {
-        return false;
-    }
     if (failure != 0) {
         ics_error_set_cause(&errand->why, ICESTREAM_E_OUTPUT, EAGAIN, "cannot be started: %s",
                             uv_strerror(failure));
         uv_close((uv_handle_t *)&errand->handle.process, on_close);
     }
-    return true;
 }
 
 /* ---- a thread -------------------------------------------------------------------------------- */
@@ -105,22 +97,14 @@ static int start_quietly(ics_errand *errand)
     return failure;
 }
 
-static bool copy_texts(ics_errand *errand)
+static void start_thread(uv_loop_t *loop, ics_errand *errand)
 {
     ics_transfer_request *request = &errand->order.request;
-    errand->url = strdup(request->url);
-    errand->path = strdup(request->path);
-    request->url = errand->url;
-    request->path = errand->path;
+    request->url = errand->url = ics_new_copy(request->url);
+    request->path = errand->path = ics_new_copy(request->path);
     request->cancel = &errand->cancel;
-    return errand->url != NULL && errand->path != NULL;
-}
-
-static bool start_thread(uv_loop_t *loop, ics_errand *errand)
-{
-    if (!copy_texts(errand) || uv_async_init(loop, &errand->handle.ended, on_ended) != 0) {
-        return false;
-    }
+    /* Cannot fail: the loop has made what it needs with a handle of its own. */
+    (void)uv_async_init(loop, &errand->handle.ended, on_ended);
     const int failure = start_quietly(errand);
     errand->has_thread = failure == 0;
     if (failure != 0) {
@@ -128,25 +112,22 @@ static bool start_thread(uv_loop_t *loop, ics_errand *errand)
                             "cannot start a thread that moves a file: %s", strerror(failure));
         uv_close((uv_handle_t *)&errand->handle.ended, on_close);
     }
-    return true;
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
 ics_errand *ics_errand_start(uv_loop_t *loop, const ics_errand_order *order)
 {
-    ics_errand *errand = calloc(1, sizeof *errand);
-    if (errand == NULL) {
-        return NULL;
-    }
+    ics_errand *errand = ICS_NEW(ics_errand);
     errand->order = *order;
     errand->is_program = order->call.words.count > 0;
     atomic_init(&errand->cancel, false);
     errand->handle.process.data = errand;
     errand->handle.ended.data = errand;
-    if (!(errand->is_program ? start_program(loop, errand) : start_thread(loop, errand))) {
-        destroy(errand);
-        return NULL;
+    if (errand->is_program) {
+        start_program(loop, errand);
+    } else {
+        start_thread(loop, errand);
     }
     return errand;
 }

@@ -1,5 +1,7 @@
 #include "pipeline/transfer/program_call.h"
 
+#include "base/cleanup.h"
+#include "base/new.h"
 #include "pipeline/transfer/transfer.h"
 
 #include <errno.h>
@@ -8,7 +10,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* The text with `by` for every `mark`. NULL: out of memory. */
+/* The text with `by` for every `mark`. */
 static char *substitute(const char *text, const char *mark, const char *by)
 {
     const size_t length = strlen(mark);
@@ -16,10 +18,7 @@ static char *substitute(const char *text, const char *mark, const char *by)
     for (const char *at = text; (at = strstr(at, mark)) != NULL; at += length) {
         count++;
     }
-    char *made = malloc(strlen(text) + count * strlen(by) + 1), *to = made;
-    if (made == NULL) {
-        return NULL;
-    }
+    char *made = ics_new_zeros(strlen(text) + count * strlen(by) + 1, 1), *to = made;
     for (const char *at; (at = strstr(text, mark)) != NULL; text = at + length) {
         to = stpcpy(mempcpy(to, text, (size_t)(at - text)), by);
     }
@@ -35,38 +34,24 @@ static void free_texts(char **texts)
     free(texts);
 }
 
-/* {path} is replaced last, and a URL has no braces, so a name cannot be taken for a mark. NULL: out
- * of memory. */
+/* {path} is replaced last, and a URL has no braces, so a name cannot be taken for a mark. */
 static char *make_word(const ics_program_call *call, const char *word)
 {
     if (call->appends) {
-        return strdup(word);
+        return ics_new_copy(word);
     }
-    char *half = substitute(word, "{url}", call->url != NULL ? call->url : "");
-    char *whole = half != NULL ? substitute(half, "{path}", call->path) : NULL;
-    free(half);
-    return whole;
+    ICS_FREES char *half = substitute(word, "{url}", call->url != NULL ? call->url : "");
+    return substitute(half, "{path}", call->path);
 }
 
 static char **make_arguments(const ics_program_call *call)
 {
     const size_t count = call->words.count;
-    char **arguments = calloc(count + 2, sizeof *arguments);
-    for (size_t i = 0; arguments != NULL && i < count + call->appends; ++i) {
-        arguments[i] = i < count ? make_word(call, call->words.words[i]) : strdup(call->path);
-        if (arguments[i] == NULL) {
-            free_texts(arguments);
-            return NULL;
-        }
+    char **arguments = ICS_NEW_ARRAY(char *, count + 2);
+    for (size_t i = 0; i < count + call->appends; ++i) {
+        arguments[i] = i < count ? make_word(call, call->words.words[i]) : ics_new_copy(call->path);
     }
     return arguments;
-}
-
-/* NAME=VALUE; NULL: out of memory. */
-static char *make_variable(const char *name, const char *value)
-{
-    char *text = NULL;
-    return asprintf(&text, "%s=%s", name, value) >= 0 ? text : NULL;
 }
 
 enum { OURS = 4 };
@@ -84,18 +69,14 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* The texts with blanks between them. NULL: out of memory. */
+/* The texts with blanks between them. */
 static char *join(char *const *texts)
 {
     size_t size = 1;
     for (char *const *at = texts; at != NULL && *at != NULL; ++at) {
         size += strlen(*at) + 1;
     }
-    char *joined = malloc(size), *to = joined;
-    if (joined == NULL) {
-        return NULL;
-    }
-    *to = '\0';
+    char *joined = ics_new_zeros(size, 1), *to = joined;
     for (char *const *at = texts; at != NULL && *at != NULL; ++at) {
         to = stpcpy(stpcpy(to, at > texts ? " " : ""), *at);
     }
@@ -105,26 +86,21 @@ static char *join(char *const *texts)
 static char **make_environment(const ics_program_call *call)
 {
     size_t count = 0, kept = 0;
-    char *allow = join(call->allow);
+    ICS_FREES char *allow = join(call->allow);
     const char *const values[OURS] = {call->path, call->url != NULL ? call->url : "", allow,
                                       call->replaces ? "1" : ""};
     while (environ[count] != NULL) {
         count++;
     }
-    char **all = allow != NULL ? calloc(count + OURS + 1, sizeof *all) : NULL;
-    for (size_t i = 0; all != NULL && i < count; ++i) {
-        if (!is_ours(environ[i]) && (all[kept++] = strdup(environ[i])) == NULL) {
-            free_texts(all);
-            all = NULL;
+    char **all = ICS_NEW_ARRAY(char *, count + OURS + 1);
+    for (size_t i = 0; i < count; ++i) {
+        if (!is_ours(environ[i])) {
+            all[kept++] = ics_new_copy(environ[i]);
         }
     }
-    for (size_t i = 0; all != NULL && i < OURS; ++i) {
-        if ((all[kept++] = make_variable(our_names[i], values[i])) == NULL) {
-            free_texts(all);
-            all = NULL;
-        }
+    for (size_t i = 0; i < OURS; ++i) {
+        all[kept++] = ics_new_text("%s=%s", our_names[i], values[i]);
     }
-    free(allow);
     return all;
 }
 
@@ -132,19 +108,16 @@ int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_pro
                            uv_exit_cb on_exit)
 {
     char **arguments = make_arguments(call), **environment = make_environment(call);
-    int failure = ICS_PROGRAM_NO_MEMORY;
-    if (arguments != NULL && environment != NULL) {
-        uv_stdio_container_t streams[3] = {{.flags = UV_IGNORE},
-                                           {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}},
-                                           {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}}};
-        const uv_process_options_t options = {.exit_cb = on_exit,
-                                              .file = call->file,
-                                              .args = arguments,
-                                              .env = environment,
-                                              .stdio_count = 3,
-                                              .stdio = streams};
-        failure = uv_spawn(loop, process, &options);
-    }
+    uv_stdio_container_t streams[3] = {{.flags = UV_IGNORE},
+                                       {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}},
+                                       {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}}};
+    const uv_process_options_t options = {.exit_cb = on_exit,
+                                          .file = call->file,
+                                          .args = arguments,
+                                          .env = environment,
+                                          .stdio_count = 3,
+                                          .stdio = streams};
+    const int failure = uv_spawn(loop, process, &options);
     free_texts(arguments);
     free_texts(environment);
     return failure;

@@ -17,13 +17,13 @@ typedef struct ics_program_call {
     bool replaces;        /* what is at the URL may be replaced */
 } ics_program_call;
 
-enum { ICS_PROGRAM_NO_MEMORY = 1, ICS_PROGRAM_FAILURE = 128 };
+enum { ICS_PROGRAM_FAILURE = 128 };
 
 /* Starts the program. Its standard output goes to standard error, because standard output may carry
  * data. Its environment has ICESTREAM_PATH, ICESTREAM_URL, ICESTREAM_ALLOW (the prefixes with
  * blanks between them, or "") and ICESTREAM_FORCE ("1" or ""): a URL that may carry a secret stands
  * there only, because everybody can read command lines. 0, or an error of libuv; in both cases the
- * caller closes the handle. ICS_PROGRAM_NO_MEMORY: there is no handle. */
+ * caller closes the handle. */
 int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_process_t *process,
                            uv_exit_cb on_exit);
 

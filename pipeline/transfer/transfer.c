@@ -1,6 +1,8 @@
 #include "pipeline/transfer/transfer.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/url.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/files/output.h"
@@ -43,13 +45,11 @@ static const char *decode(char *text)
     return NULL;
 }
 
-/* Sets *out to the path of the file, which the caller frees; NULL after an error. Errors as of
- * ics_transfer_check(). */
-static int find_path(const char *url, char **out, icestream_error *error)
+/* Writes the path of the file. Errors as of ics_transfer_check(). */
+static int find_path(const char *url, char out[ICS_URL_MOST + 1], icestream_error *error)
 {
     char shown[ICS_URL_MOST + 1];
     const char *fault = ics_url_fault(url), *path = url + strlen("file://");
-    *out = NULL;
     if (fault != NULL) {
         return ics_error_set(error, ICESTREAM_E_CONFIG, "found a URL that is none, %s", fault);
     }
@@ -58,28 +58,19 @@ static int find_path(const char *url, char **out, icestream_error *error)
                              ics_url_shown(url, shown));
     }
     path += strncmp(path, "localhost/", 10) == 0 ? 9 : 0;
-    char *made = strdup(path);
-    if (made == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a transfer");
-    }
+    snprintf(out, ICS_URL_MOST + 1, "%s", path);
     fault = *path != '/' || strpbrk(path, "?#") != NULL
                 ? "file:///FOLDER/NAME, with three slashes and without a query"
-                : decode(made);
-    if (fault != NULL) {
-        free(made);
-        return ics_error_set(error, ICESTREAM_E_CONFIG, "found %.2000s, expected %s",
-                             ics_url_shown(url, shown), fault);
-    }
-    *out = made;
-    return ICESTREAM_OK;
+                : decode(out);
+    return fault == NULL ? ICESTREAM_OK
+                         : ics_error_set(error, ICESTREAM_E_CONFIG, "found %.2000s, expected %s",
+                                         ics_url_shown(url, shown), fault);
 }
 
 int ics_transfer_check(const char *url, icestream_error *error)
 {
-    char *path;
-    const int status = find_path(url, &path, error);
-    free(path);
-    return status;
+    char path[ICS_URL_MOST + 1];
+    return find_path(url, path, error);
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
@@ -107,89 +98,73 @@ static int open_regular(const char *path)
 static int read_all(const ics_transfer_request *request, int from, ics_digest *digest,
                     ics_output *output, icestream_error *error)
 {
-    char *chunk = malloc(CHUNK);
-    int status = chunk != NULL ? ICESTREAM_OK
-                               : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                               "out of memory for %.2000s", request->url);
-    uint64_t at = 0;
-    for (ssize_t count = 1; count != 0 && status == ICESTREAM_OK;) {
-        count = pread(from, chunk, CHUNK, (off_t)at);
+    ICS_FREES char *chunk = ics_new_zeros(CHUNK, 1);
+    off_t at = 0;
+    for (ssize_t count = 1; count != 0; at += count) {
+        count = TEMP_FAILURE_RETRY(pread(from, chunk, CHUNK, at));
         if (request->cancel != NULL && atomic_load(request->cancel)) {
-            status = fault(request->url, ECANCELED, error);
-        } else if (count < 0 && errno != EINTR) {
-            status = fault(request->url, errno, error);
-        } else if (count > 0) {
-            ics_digest_add(digest, chunk, (size_t)count);
-            status = output != NULL ? ics_output_write(output, chunk, (size_t)count, error)
-                                    : ICESTREAM_OK;
-            at += (uint64_t)count;
+            return fault(request->url, ECANCELED, error);
+        }
+        if (count < 0) {
+            return fault(request->url, errno, error);
+        }
+        ics_digest_add(digest, chunk, (size_t)count);
+        if (output != NULL) {
+            ICS_TRY(ics_output_write(output, chunk, (size_t)count, error));
         }
     }
-    free(chunk);
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Copies an open file; its name appears when it is whole. `text` gets the SHA-256. */
 static int copy(const ics_transfer_request *request, int from, const char *to, bool replaces,
                 char text[ICS_DIGEST_TEXT], icestream_error *error)
 {
-    ics_output *output = NULL;
-    ics_digest *digest = NULL;
-    int status = ics_digest_create(&digest, error);
-    status = status == ICESTREAM_OK ? ics_output_create(to, replaces, &output, error) : status;
-    status = status == ICESTREAM_OK ? read_all(request, from, digest, output, error) : status;
-    status = status == ICESTREAM_OK ? ics_output_commit(output, error) : status;
-    if (status == ICESTREAM_OK) {
-        ics_digest_text(digest, text);
-    }
-    ics_output_destroy(output);
-    ics_digest_destroy(digest);
-    return status;
+    ICS_DESTROYS(ics_output_destroy) ics_output *output = NULL;
+    ICS_DESTROYS(ics_digest_destroy) ics_digest *digest = NULL;
+    ICS_TRY(ics_digest_create(&digest, error));
+    ICS_TRY(ics_output_create(to, replaces, &output, error));
+    ICS_TRY(read_all(request, from, digest, output, error));
+    ICS_TRY(ics_output_commit(output, error));
+    ics_digest_text(digest, text);
+    return ICESTREAM_OK;
 }
 
 /* Sets `text` to the SHA-256 of a file; "": there is no file. */
 static int digest_file(const ics_transfer_request *request, const char *path,
                        char text[ICS_DIGEST_TEXT], icestream_error *error)
 {
-    ics_digest *digest = NULL;
-    const int file = open_regular(path);
+    ICS_DESTROYS(ics_digest_destroy) ics_digest *digest = NULL;
+    ICS_CLOSES_DESCRIPTOR int file = open_regular(path);
     text[0] = '\0';
     if (file < 0) {
         return errno == ENOENT ? ICESTREAM_OK : fault(path, errno, error);
     }
-    int status = ics_digest_create(&digest, error);
-    status = status == ICESTREAM_OK ? read_all(request, file, digest, NULL, error) : status;
-    if (status == ICESTREAM_OK) {
-        ics_digest_text(digest, text);
-    }
-    ics_digest_destroy(digest);
-    close(file);
-    return status;
+    ICS_TRY(ics_digest_create(&digest, error));
+    ICS_TRY(read_all(request, file, digest, NULL, error));
+    ics_digest_text(digest, text);
+    return ICESTREAM_OK;
 }
 
 /* ---- both ways ------------------------------------------------------------------------------- */
 
 int ics_transfer_fetch(const ics_transfer_request *request, icestream_error *error)
 {
-    char *path, text[ICS_DIGEST_TEXT];
-    int status = find_path(request->url, &path, error);
-    if (path == NULL) {
-        return status;
-    }
-    const int file = open_regular(path);
-    status = file >= 0 ? copy(request, file, request->path, true, text, error)
-                       : fault(request->url, errno, error);
-    if (file >= 0) {
-        close(file);
-    }
-    free(path);
-    return status;
+    char path[ICS_URL_MOST + 1], text[ICS_DIGEST_TEXT];
+    ICS_TRY(find_path(request->url, path, error));
+    ICS_CLOSES_DESCRIPTOR int file = open_regular(path);
+    return file >= 0 ? copy(request, file, request->path, true, text, error)
+                     : fault(request->url, errno, error);
 }
 
-static int ship(const ics_transfer_request *request, int file, const char *to,
-                icestream_error *error)
+int ics_transfer_ship(const ics_transfer_request *request, icestream_error *error)
 {
-    char sent[ICS_DIGEST_TEXT], found[ICS_DIGEST_TEXT];
+    char to[ICS_URL_MOST + 1], sent[ICS_DIGEST_TEXT], found[ICS_DIGEST_TEXT];
+    ICS_TRY(find_path(request->url, to, error));
+    ICS_CLOSES_DESCRIPTOR int file = open_regular(request->path);
+    if (file < 0) {
+        return fault(request->path, errno, error);
+    }
     ICS_TRY(digest_file(request, request->path, sent, error));
     ICS_TRY(digest_file(request, to, found, error));
     if (strcmp(sent, found) == 0) {
@@ -208,20 +183,4 @@ static int ship(const ics_transfer_request *request, int file, const char *to,
                : ics_error_set_cause(error, ICESTREAM_E_OUTPUT, EAGAIN,
                                      "%.2000s: found other bytes than were written there",
                                      request->url);
-}
-
-int ics_transfer_ship(const ics_transfer_request *request, icestream_error *error)
-{
-    char *to;
-    int status = find_path(request->url, &to, error);
-    if (to == NULL) {
-        return status;
-    }
-    const int file = open_regular(request->path);
-    status = file >= 0 ? ship(request, file, to, error) : fault(request->path, errno, error);
-    if (file >= 0) {
-        close(file);
-    }
-    free(to);
-    return status;
 }

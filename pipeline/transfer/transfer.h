@@ -24,7 +24,7 @@ typedef struct ics_transfer_request {
 } ics_transfer_request;
 
 /* Whether these functions can copy files from and to the URL. ICESTREAM_E_CONFIG: the text says
- * "found ..., expected ..."; ICESTREAM_E_MEMORY. */
+ * "found ..., expected ...". */
 int ics_transfer_check(const char *url, icestream_error *error);
 
 /* Copies the file of the URL. It appears under `path` when it is whole, and never before; a file

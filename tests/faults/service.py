@@ -182,17 +182,6 @@ def feed(where, files, seconds, seed):
 # ---- what a run reports --------------------------------------------------------------------------
 
 
-def find_key(value, wanted):
-    """Returns all values of a JSON document whose key contains the text, as (path, value)."""
-    found = []
-    items = value.items() if isinstance(value, dict) else ()
-    for key, item in items:
-        if wanted in key and not isinstance(item, dict):
-            found.append((key, item))
-        found += [(key + "." + path, it) for path, it in find_key(item, wanted)]
-    return found
-
-
 def journal_events(where, folder="hits"):
     """Returns the complete lines of run.journal."""
     path = os.path.join(where, folder, "run.journal")

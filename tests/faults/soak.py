@@ -1,31 +1,27 @@
 #!/usr/bin/env python3
-"""Promise: with many small files over a long time, memory and file descriptors do not grow, and a
-service without work uses almost no CPU time.
+"""Promise: with many small files over a long time, memory and file descriptors of a service do not
+grow, and a service without work uses almost no CPU time.
 
-    soak.py PROGRAM                               200 files of a list, 0.2 minutes at most
-    soak.py PROGRAM --watch --files 20000 --minutes 30
-    ... --idle 30 --slope 1 --run "ARGUMENTS"
+    soak.py PROGRAM [--files 20000] [--minutes 30] [--idle 30] [--slope 1]
 
-Without --watch the files are a list, and a second run is ended by SIGTERM before it is done. With
---watch the files are dropped into a watched folder over the whole time; afterwards the service has
-no work for --idle seconds, in which it may use 1 % of a core, and is then ended by SIGTERM.
-Resident memory and open descriptors are sampled all the time. After a warm-up (the first fifth)
-memory must not grow by more than --slope MB/h, and descriptors not at all (medians of the second
-and the last fifth). In less than ten minutes a slope is noise: then it is only printed, and memory
-must stay within 8 MB. To join: a new limit goes into Samples.judge.
+The files are dropped into a watched folder over the whole time; afterwards the service has no work
+for --idle seconds, in which it may use 1 % of a core, and is then ended by SIGTERM. Resident memory
+and open descriptors are sampled all the time. After a warm-up (the first fifth) memory must not
+grow by more than --slope MB/h, and descriptors not at all (medians of the second and the last
+fifth). In less than ten minutes a slope is noise: then it is only printed, and memory must stay
+within 8 MB. To join: a new limit goes into Samples.judge.
 """
 
 import argparse
 import multiprocessing
 import os
-import shutil
 import statistics
 import sys
 import time
 
 sys.dont_write_bytecode = True
-from jobs import RUN, Job  # noqa: E402
-from service import WATCH, Plan, Service, feed, wait_until  # noqa: E402
+from jobs import Job  # noqa: E402
+from service import Plan, Service, feed, wait_until  # noqa: E402
 
 SIZES = (1, 2, 4, 8, 16)
 LIMIT = 600  # s, for things that take seconds
@@ -99,33 +95,12 @@ def end_checked(service, seconds=10):
     return found
 
 
-def soak_list(job, where, plan, options):
-    for name, data in plan.files:
-        with open(os.path.join(where, "steps", name), "wb") as file:
-            file.write(data)
-    samples = Samples()
-    service = Service(job, where, options.run or RUN)
-    period = min(1.0, options.minutes * 60 / 300)
-    sample_until(service, samples, lambda: False, LIMIT + options.minutes * 60, period)
-    found = []
-    if service.is_running() or service.process.returncode != 0:
-        found.append("the run has not ended with 0: " + service.log_text()[-2000:])
-    found += samples.judge(options.slope, 600)
-    found += ["%s is missing" % name for name in plan.missing(where)] + plan.wrong(where)
-    # Another run, ended before it is done.
-    shutil.rmtree(os.path.join(where, "hits"))
-    service = Service(job, where, options.run or RUN)
-    hits = os.path.join(where, "hits")
-    wait_until(lambda: os.path.isdir(hits) and len(os.listdir(hits)) > 2, LIMIT, 0.001)
-    return found + end_checked(service) + plan.wrong(where) + job.left_over(where)
-
-
-def soak_watch(job, where, plan, options):
+def soak(job, where, plan, options):
     os.makedirs(os.path.join(where, "in"))
     os.makedirs(os.path.join(where, "hits"))
     seconds = options.minutes * 60
     samples = Samples()
-    service = Service(job, where, options.run or WATCH)
+    service = Service(job, where)
     feeder = multiprocessing.Process(target=feed, args=(where, plan.files, seconds, 1))
     feeder.start()
     period = min(1.0, seconds / 300)
@@ -149,20 +124,15 @@ def soak_watch(job, where, plan, options):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--watch", action="store_true")
-    parser.add_argument("--files", type=int, default=200)
-    parser.add_argument("--minutes", type=float, default=0.2)
+    parser.add_argument("--files", type=int, default=300)
+    parser.add_argument("--minutes", type=float, default=0.5)
     parser.add_argument("--idle", type=float, default=30.0)
     parser.add_argument("--slope", type=float, default=1.0)
-    parser.add_argument("--run")
     options = parser.parse_args()
     job = Job(options.program, SIZES)
     where = job.fresh()
-    for name in os.listdir(os.path.join(where, "steps")):
-        os.unlink(os.path.join(where, "steps", name))
     plan = Plan(job, options.files, 1, bad_share=0)
-    found = (soak_watch if options.watch else soak_list)(job, where, plan, options)
-    return job.end(found)
+    return job.end(soak(job, where, plan, options))
 
 
 if __name__ == "__main__":

@@ -5,12 +5,8 @@ continues.
     sweep.py PROGRAM INJECT.SO            a subset: N = 1 .. 60, then every 17th up to 500, then
                                           every 97th up to the last call
     sweep.py PROGRAM INJECT.SO --full     N = 1 .. 500, then every 17th up to the last call
-    sweep.py PROGRAM INJECT.SO --every    all calls
-    ... --files N                         step files of the run (3); each makes some 40 calls
     ... --only TEXT                       cases whose name (scene/family/how) contains it
     ... --at N                            only this call
-    ... --span M                          not one call fails, but M in a row
-    ... --run "ARGUMENTS"                 another command line for the runs
 
 The N-th call of a family is counted over the whole run (inject.c), so a sweep ends where a run
 makes no more such calls. For each case, in its own folder:
@@ -35,7 +31,8 @@ import sys
 sys.dont_write_bytecode = True
 from jobs import RUN, Job, judge_end  # noqa: E402
 
-SIZES = (30, 50, 20)  # steps of the step files; --files repeats them
+SIZES = (30, 50, 20)  # steps of the step files
+WORKERS = 8  # most of them wait for a retry
 
 # Errors that each family can meet. "short" is a transfer of half the bytes.
 HOWS = {
@@ -83,20 +80,14 @@ def half_done(job, where):
             file.write(job.reference[name.replace(".part", "")][:size])
 
 
-def make_scenes(run):
-    return (
-        Scene("run", run),
-        Scene("resume", run + " --resume", half_done),
-    )
+SCENES = (Scene("run", RUN), Scene("resume", RUN + " --resume", half_done))
 
 
 # ---- cases ---------------------------------------------------------------------------------------
 
 
-def numbers(last, full, every):
+def numbers(last, full):
     """Returns the numbers of the calls that fail, from 1 to `last`."""
-    if every:
-        return list(range(1, last + 1))
     whole, middle, step = (500, last, 17) if full else (60, 500, 17)
     chosen = set(range(1, min(last, whole) + 1))
     chosen |= set(range(whole, min(last, middle) + 1, step))
@@ -178,14 +169,13 @@ def judge_case(job, scene, where, before, how, outcome):
     return found
 
 
-def fault_of(inject, family, how, number, span=1):
-    """Returns the environment in which `span` calls fail from the N-th on; 0: only count."""
-    last = number + span - 1 if number > 0 else 0
+def fault_of(inject, family, how, number):
+    """Returns the environment in which the N-th call fails; 0: only count."""
     return {
         "LD_PRELOAD": inject,
         "FAULT_CALLS": family,
         "FAULT_HOW": how,
-        "FAULT_AT": "%d-%d" % (number, last),
+        "FAULT_AT": str(number),
     }
 
 
@@ -195,7 +185,7 @@ def run_case(job, scene, options, family, how, number):
     try:
         scene.prepare(job, where)
         before = job.wrong_files(where) + job.left_over(where)
-        fault = fault_of(options.inject, family, how, number, options.span)
+        fault = fault_of(options.inject, family, how, number)
         outcome = job.start(where, scene.command, fault)
         found = judge_case(job, scene, where, before, how, outcome)
         again = job.start(where, job.run + " --resume")
@@ -221,7 +211,7 @@ def count_calls(job, scene, inject, family):
 
 
 def list_cases(job, options):
-    for scene in make_scenes(job.run):
+    for scene in SCENES:
         for family, hows in HOWS.items():
             chosen = [how for how in hows if options.only in f"{scene.name}/{family}/{how}"]
             if not chosen:
@@ -230,7 +220,7 @@ def list_cases(job, options):
             if last == 0:
                 continue
             # One call more than was counted, because threads may make a call more or less.
-            which = [options.at] if options.at else numbers(last + 1, options.full, options.every)
+            which = [options.at] if options.at else numbers(last + 1, options.full)
             for how in chosen:
                 for number in which:
                     yield scene, family, how, number
@@ -251,20 +241,14 @@ def main():
     parser.add_argument("program")
     parser.add_argument("inject")
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--every", action="store_true")
-    parser.add_argument("--files", type=int, default=len(SIZES))
     parser.add_argument("--only", default="")
     parser.add_argument("--at", type=int)
-    parser.add_argument("--span", type=int, default=1)
-    parser.add_argument("--workers", type=int, default=8)  # most of them wait for a retry
-    parser.add_argument("--run", default=RUN)
     options = parser.parse_args()
     options.inject = os.path.realpath(options.inject)
-    sizes = [SIZES[index % len(SIZES)] for index in range(options.files)]
-    job = Job(options.program, sizes, options.run)
+    job = Job(options.program, SIZES)
     tally = collections.defaultdict(collections.Counter)
     failures = 0
-    with concurrent.futures.ThreadPoolExecutor(options.workers) as pool:
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
         running = {}
         for case in list_cases(job, options):
             scene, family, how, number = case

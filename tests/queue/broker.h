@@ -1,7 +1,7 @@
 /* For tests of queues: a real redis-server on a free port of this machine, with an empty folder.
  *
- * How to join: a test begins with `if (!broker_begin()) { return; }`, which prints why where there
- * is no redis-server, and ends with broker_end(). broker_call() sends any command to the server.
+ * How to join: add the test to the list for broker_add_tests(), which gives it an empty broker.
+ * broker_call() sends any command to the server.
  * Every function fails the test on errors. */
 #ifndef BROKER_H
 #define BROKER_H
@@ -107,9 +107,14 @@ static inline void broker_kill(void)
     waitpid(the_broker.pid, NULL, 0);
 }
 
+static inline bool broker_is_there(void)
+{
+    return system("command -v redis-server > /dev/null") == 0;
+}
+
 static inline bool broker_begin_with(const char *const *more)
 {
-    if (system("command -v redis-server > /dev/null") != 0) {
+    if (!broker_is_there()) {
         test_skip("there is no redis-server (scripts/test.sh makes one of redis-tools)");
         return false;
     }
@@ -119,15 +124,37 @@ static inline bool broker_begin_with(const char *const *more)
     return true;
 }
 
-static inline bool broker_begin(void)
-{
-    return broker_begin_with(NULL);
-}
-
 static inline void broker_end(void)
 {
     broker_kill();
     scratch_remove(&the_broker.place);
+}
+
+static inline void broker_begin(void)
+{
+    (void)broker_begin_with(NULL);
+}
+
+START_TEST(broker_is_missing)
+{
+    ck_assert(!broker_begin_with(NULL));
+}
+END_TEST
+
+/* Adds tests that each have an empty broker, or, without a redis-server, one test that says so. */
+static inline void broker_add_tests(Suite *suite, const TTest *const *tests, size_t count)
+{
+    TCase *cases = tcase_create("broker");
+    if (!broker_is_there()) {
+        tcase_add_test(cases, broker_is_missing);
+        count = 0;
+    } else {
+        tcase_add_checked_fixture(cases, broker_begin, broker_end);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        tcase_add_test(cases, tests[i]);
+    }
+    suite_add_tcase(suite, cases);
 }
 
 /* Sends the words up to a NULL, and returns the answer as a number, or the length of a list. */

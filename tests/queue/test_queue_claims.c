@@ -8,9 +8,6 @@
 
 START_TEST(test_tickets_are_shared)
 {
-    if (!broker_begin()) {
-        return;
-    }
     ck_assert_int_eq(broker_put("a.npy", "steps of a", NULL), ICESTREAM_OK);
     ck_assert_int_eq(broker_put("b.npy", "steps of b", NULL), ICESTREAM_OK);
     ics_claims one = broker_worker("one", 60), two = broker_worker("two", 60);
@@ -36,15 +33,11 @@ START_TEST(test_tickets_are_shared)
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
     ck_assert_int_eq(BROKER_CALL("HLEN", "work:workers"), 0);
-    broker_end();
 }
 END_TEST
 
 START_TEST(test_files_are_put_once)
 {
-    if (!broker_begin()) {
-        return;
-    }
     icestream_error error = {.status = ICESTREAM_OK};
     ck_assert_int_eq(broker_put("a.npy", "steps", NULL), ICESTREAM_OK);
     ck_assert_int_eq(broker_put("a.npy", "steps", NULL), ICESTREAM_OK);
@@ -57,16 +50,12 @@ START_TEST(test_files_are_put_once)
     ck_assert_int_eq(broker_put("a.npy", "steps", NULL), ICESTREAM_OK); /* it is done */
     broker_claim(&one, NULL);
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
 /* Worker `one` is silent for longer than its lease. */
 START_TEST(test_lost_workers)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     ics_claims one = broker_worker("one", 60), two = broker_worker("two", 60);
     ics_claim first = broker_claim(&one, "a.npy");
@@ -84,16 +73,12 @@ START_TEST(test_lost_workers)
     ck_assert_int_eq(BROKER_CALL("XLEN", "work:results"), 1);
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
-    broker_end();
 }
 END_TEST
 
 /* A lost worker that is faster all the same: its hits count. Other bytes are a warning. */
 START_TEST(test_lost_but_first)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     ics_claims one = broker_worker("one", 60), two = broker_worker("two", 60);
     ics_claim first = broker_claim(&one, "a.npy");
@@ -106,15 +91,11 @@ START_TEST(test_lost_but_first)
     broker_assert_counts(&one, (ics_claims_counts){.done = 1});
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
-    broker_end();
 }
 END_TEST
 
 START_TEST(test_heartbeats_keep_claims)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     ics_claims one = broker_worker("one", 60), two;
     ics_claim claim = broker_claim(&one, "a.npy");
@@ -129,7 +110,6 @@ START_TEST(test_heartbeats_keep_claims)
     }
     ck_assert(broker_done(&one, &claim, DIGEST_A));
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
@@ -137,9 +117,6 @@ END_TEST
  * has a whole lease to renew its claims, before others may claim its tickets. */
 START_TEST(test_silence)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     ics_claims one = broker_worker("one", 60);
     ics_claim claim = broker_claim(&one, "a.npy"), none = {.name = NULL};
@@ -167,16 +144,12 @@ START_TEST(test_silence)
     }
     ck_assert(!broker_done(&one, &claim, DIGEST_A));
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
 /* A worker that was stopped for longer than its lease asks the broker before it commits hits. */
 START_TEST(test_doubtful_claims)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     ics_claims one = broker_worker("one", 0.2), two = broker_worker("two", 60);
     ics_claim first = broker_claim(&one, "a.npy");
@@ -190,15 +163,11 @@ START_TEST(test_doubtful_claims)
     ck_assert(!broker_done(&two, &second, DIGEST_A));
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
-    broker_end();
 }
 END_TEST
 
 START_TEST(test_given_back)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     ics_claims one = broker_worker("one", 60), two = broker_worker("two", 60);
     ics_claim claim = broker_claim(&one, "a.npy");
@@ -212,16 +181,12 @@ START_TEST(test_given_back)
     ck_assert(broker_done(&two, &claim, DIGEST_A));
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
-    broker_end();
 }
 END_TEST
 
 /* attempts: 3. The fourth worker refuses the ticket, and says why. */
 START_TEST(test_dead_letters)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     for (int i = 1; i <= 3; ++i) {
         char name[16];
@@ -247,16 +212,12 @@ START_TEST(test_dead_letters)
     claim = broker_claim(&last, "a.npy");
     ck_assert(broker_done(&last, &claim, DIGEST_A));
     ics_claims_destroy(&last);
-    broker_end();
 }
 END_TEST
 
 /* The broker is killed and comes back with its data; a claim survives, and so does its end. */
 START_TEST(test_broker_is_killed)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     broker_put("b.npy", "steps of b", NULL);
     ics_claims one = broker_worker("one", 60);
@@ -280,15 +241,11 @@ START_TEST(test_broker_is_killed)
     claim = broker_claim(&one, "c.npy");
     ck_assert(broker_done(&one, &claim, DIGEST_A));
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
 START_TEST(test_one_process_has_a_name)
 {
-    if (!broker_begin()) {
-        return;
-    }
     ics_claims one = broker_worker("one", 60), other;
     icestream_error error = {.status = ICESTREAM_OK};
     const ics_queue_claims_options options = broker_options("one", 60);
@@ -298,16 +255,12 @@ START_TEST(test_one_process_has_a_name)
     ck_assert_int_eq(ics_queue_claims_create(&options, &other, &error), ICESTREAM_OK);
     ics_claims_destroy(&other);
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
 /* A ticket for another configuration is an error, and waits for a worker that has it. */
 START_TEST(test_configurations)
 {
-    if (!broker_begin()) {
-        return;
-    }
     broker_put("a.npy", "steps", NULL);
     BROKER_CALL("XADD", "work", "*", "name", "b.npy", "steps", "b", "configuration", DIGEST_A);
     ics_queue_claims_options options = broker_options("one", 60);
@@ -326,24 +279,16 @@ START_TEST(test_configurations)
     ck_assert(broker_done(&two, &b, DIGEST_A));
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
-    broker_end();
 }
 END_TEST
 
 ICS_TEST_MAIN("queue claims")
 {
-    TCase *tests = tcase_create("queue claims");
-    tcase_add_test(tests, test_tickets_are_shared);
-    tcase_add_test(tests, test_files_are_put_once);
-    tcase_add_test(tests, test_lost_workers);
-    tcase_add_test(tests, test_lost_but_first);
-    tcase_add_test(tests, test_heartbeats_keep_claims);
-    tcase_add_test(tests, test_silence);
-    tcase_add_test(tests, test_doubtful_claims);
-    tcase_add_test(tests, test_given_back);
-    tcase_add_test(tests, test_dead_letters);
-    tcase_add_test(tests, test_broker_is_killed);
-    tcase_add_test(tests, test_one_process_has_a_name);
-    tcase_add_test(tests, test_configurations);
-    suite_add_tcase(suite, tests);
+    const TTest *const with_broker[] = {test_tickets_are_shared,     test_files_are_put_once,
+                                        test_lost_workers,           test_lost_but_first,
+                                        test_heartbeats_keep_claims, test_silence,
+                                        test_doubtful_claims,        test_given_back,
+                                        test_dead_letters,           test_broker_is_killed,
+                                        test_one_process_has_a_name, test_configurations};
+    broker_add_tests(suite, with_broker, COUNT(with_broker));
 }

@@ -33,9 +33,6 @@ START_TEST(test_malformed_tickets)
         {{"name", "a.npy", "bytes", "-1"}, "expected a whole number"},
         {{"name", "a.npy", "sha256", "zz"}, "expected 64 hexadecimal digits"},
     };
-    if (!broker_begin()) {
-        return;
-    }
     ics_claims one = broker_worker("one", 60);
     for (size_t i = 0; i < COUNT(cases); ++i) {
         const char *const *w = cases[i].words;
@@ -48,15 +45,11 @@ START_TEST(test_malformed_tickets)
     broker_assert_counts(&one, (ics_claims_counts){.quarantined = COUNT(cases)});
     ck_assert_int_ne(access("/tmp/out.npy", F_OK), 0);
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
 START_TEST(test_monstrous_tickets)
 {
-    if (!broker_begin()) {
-        return;
-    }
     ics_claims one = broker_worker("one", 60);
     char *name = malloc(LONG_NAME + 1);
     memset(name, 'n', LONG_NAME);
@@ -77,16 +70,12 @@ START_TEST(test_monstrous_tickets)
     ck_assert_ptr_nonnull(strstr(the_broker.note, "found steps with the SHA-256"));
     broker_assert_counts(&one, (ics_claims_counts){.quarantined = 3});
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
 /* Two tickets of one name would have one hit file: the second waits for the end of the first. */
 START_TEST(test_same_names_wait)
 {
-    if (!broker_begin()) {
-        return;
-    }
     ics_claims one = broker_worker("one", 60);
     add_ticket("a.npy");
     add_ticket("a.npy");
@@ -99,7 +88,6 @@ START_TEST(test_same_names_wait)
     ck_assert(broker_done(&two, &claim, ""));
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
-    broker_end();
 }
 END_TEST
 
@@ -108,9 +96,6 @@ START_TEST(test_files_outside)
 {
     static const char *const names[] = {"/etc/hostname", "inside/../secret.npy", "inside/link.npy",
                                         "inside/missing.npy"};
-    if (!broker_begin()) {
-        return;
-    }
     char inside[SCRATCH_PATH], good[SCRATCH_PATH], link[SCRATCH_PATH], secret[SCRATCH_PATH];
     mkdir(scratch_path(&the_broker.place, "inside", inside), 0700);
     scratch_write(scratch_path(&the_broker.place, "inside/good.npy", good), "x", 1);
@@ -144,7 +129,6 @@ START_TEST(test_files_outside)
     ck_assert(broker_done(&one, &claim, ""));
     ck_assert_int_eq(access(good, F_OK), 0); /* it belongs to the producer */
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
@@ -153,9 +137,6 @@ START_TEST(test_files_of_others)
 {
     static const char *const urls[] = {"file:///data/a.npy", "root://user:secret@host/a.npy",
                                        "http://user:secret@host/a.npy"};
-    if (!broker_begin()) {
-        return;
-    }
     ics_claims one = broker_worker("one", 60);
     for (size_t i = 0; i < COUNT(urls); ++i) {
         if (i == 2) { /* a program would be called with the secret */
@@ -177,16 +158,12 @@ START_TEST(test_files_of_others)
         one = broker_worker("one", 60);
     }
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
 /* What source.fetch fetches comes into the worker's own folder, whatever the URL is. */
 START_TEST(test_files_to_fetch)
 {
-    if (!broker_begin()) {
-        return;
-    }
     ics_queue_claims_options options = broker_options("one", 60);
     options.fetches = true;
     ics_claims one;
@@ -205,12 +182,10 @@ START_TEST(test_files_to_fetch)
         ics_claims_claim_free(&claim);
     }
     ics_claims_destroy(&one);
-    broker_end();
 }
 END_TEST
 
-/* ---- clients that may come in
- * ------------------------------------------------------------------------- */
+/* ---- clients that may come in ---------------------------------------------------------------- */
 
 static int join_with(const char *url, const char *password, icestream_error *error)
 {
@@ -439,13 +414,11 @@ END_TEST
 
 ICS_TEST_MAIN("queue hostile")
 {
+    const TTest *const with_broker[] = {test_malformed_tickets, test_monstrous_tickets,
+                                        test_same_names_wait,   test_files_outside,
+                                        test_files_of_others,   test_files_to_fetch};
+    broker_add_tests(suite, with_broker, COUNT(with_broker));
     TCase *tests = tcase_create("queue hostile");
-    tcase_add_test(tests, test_malformed_tickets);
-    tcase_add_test(tests, test_monstrous_tickets);
-    tcase_add_test(tests, test_same_names_wait);
-    tcase_add_test(tests, test_files_outside);
-    tcase_add_test(tests, test_files_of_others);
-    tcase_add_test(tests, test_files_to_fetch);
     tcase_add_test(tests, test_passwords);
     tcase_add_test(tests, test_addresses);
     tcase_add_test(tests, test_nonsense);

@@ -5,7 +5,6 @@
 #include "tests/spool/claims_place.h"
 
 #include <check.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,54 +258,6 @@ START_TEST(test_links)
 }
 END_TEST
 
-/* ---- files that are put into the folder ----------------------------------------------------- */
-
-START_TEST(test_put)
-{
-    char path[SCRATCH_PATH];
-    icestream_error error;
-    ics_claims claims = claims_worker(&place, "w", 60);
-    scratch_write(scratch_path(&place.folder, "a.npy", path), "a", 1);
-    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, &error), ICESTREAM_OK);
-    ck_assert(!scratch_exists(&place.folder, "a.npy"));
-    scratch_write(path, "b", 1);
-    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, &error), ICESTREAM_E_OUTPUT);
-    ck_assert_int_eq(error.cause, EEXIST);
-    ck_assert_ptr_nonnull(strstr(error.text, "a file of that name waits there"));
-    claims_assert_text(&place, "a.npy", "a");
-    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", "b.npy", &error), ICESTREAM_OK);
-    claims_assert_text(&place, "b.npy", "b");
-
-    scratch_write(path, "c", 1);
-    const char *const bad[] = {"c.txt", ".c.npy", "c.npy.part", "", "d/c.npy"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-        ck_assert_int_eq(claims_put(&place, &claims, "a.npy", bad[i], &error), ICESTREAM_E_OUTPUT);
-        ck_assert_ptr_nonnull(strstr(error.text, "cannot be added to"));
-    }
-    ck_assert(scratch_exists(&place.folder, "a.npy"));
-    ck_assert_int_eq(claims_put(&place, &claims, "none.npy", NULL, &error), ICESTREAM_E_OUTPUT);
-    ck_assert_int_eq(claims_put(&place, &claims, "in", "in.npy", &error), ICESTREAM_E_OUTPUT);
-    ics_claims_destroy(&claims);
-}
-END_TEST
-
-START_TEST(test_a_finished_file_is_put_again)
-{
-    char from[CLAIMS_PATH], to[SCRATCH_PATH];
-    ics_claims claims = claims_worker(&place, "w", 60);
-    claims_add(&place, "a.npy", "a");
-    ics_claim claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
-    ck_assert_int_eq(
-        rename(claims_path(&place, "a.npy", from), scratch_path(&place.folder, "a.npy", to)), 0);
-    ck_assert_int_eq(claims_put(&place, &claims, "a.npy", NULL, NULL), ICESTREAM_OK);
-    claim = claims_take(&claims, "a.npy");
-    ck_assert(claims_done(&claims, &claim, ICS_AFTER_KEEP));
-    claims_take_none(&claims);
-    ics_claims_destroy(&claims);
-}
-END_TEST
-
 ICS_TEST_MAIN("claims")
 {
     TCase *tests = tcase_create("folder");
@@ -320,7 +271,5 @@ ICS_TEST_MAIN("claims")
     tcase_add_test(tests, test_workers_share_a_folder);
     tcase_add_test(tests, test_files_that_change_before_they_are_claimed);
     tcase_add_test(tests, test_links);
-    tcase_add_test(tests, test_put);
-    tcase_add_test(tests, test_a_finished_file_is_put_again);
     suite_add_tcase(suite, tests);
 }

@@ -35,8 +35,7 @@ static void *shared_memory(size_t size)
 }
 
 /* Forks a process that stops before the script. */
-static pid_t start_script(const char *put_path, bool as_nfs, unsigned faults,
-                          volatile claims_script *progress)
+static pid_t start_script(bool as_nfs, unsigned faults, volatile claims_script *progress)
 {
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
@@ -45,7 +44,7 @@ static pid_t start_script(const char *put_path, bool as_nfs, unsigned faults,
             raise(SIGSTOP) != 0) {
             _exit(6);
         }
-        claims_script_run(&place, put_path, faults, progress);
+        claims_script_run(&place, faults, progress);
         _exit(0);
     }
     int status = 0;
@@ -58,10 +57,9 @@ static pid_t start_script(const char *put_path, bool as_nfs, unsigned faults,
 
 /* Runs the script until its n-th system call and kills it before that call. Returns false if the
  * script has ended successfully before. */
-static bool kill_before_call(unsigned n, const char *put_path, bool as_nfs,
-                             volatile claims_script *progress)
+static bool kill_before_call(unsigned n, bool as_nfs, volatile claims_script *progress)
 {
-    pid_t child = start_script(put_path, as_nfs, 0, progress);
+    pid_t child = start_script(as_nfs, 0, progress);
     int status = 0;
     /* Every call stops the process twice: before and after it. */
     for (unsigned stops = 0; stops < 2 * n - 1; ++stops) {
@@ -86,23 +84,16 @@ static void kill_everywhere(bool as_nfs)
     while (killed) {
         close_place();
         open_place();
-        char put_path[SCRATCH_PATH];
-        claims_script_prepare(&place, put_path);
-        *progress = (claims_script){.put = false};
-        killed = kill_before_call(++calls, put_path, as_nfs, progress);
-        /* If a move is a link and an unlink, the file that is put may keep both names; only the
-         * name in the folder counts. */
-        struct stat about;
-        if (as_nfs && stat(put_path, &about) == 0 && about.st_nlink == 2) {
-            ck_assert_int_eq(unlink(put_path), 0);
-        }
+        claims_script_prepare(&place);
+        *progress = (claims_script){.is_done = false};
+        killed = kill_before_call(++calls, as_nfs, progress);
         claims_script_finish(&place, progress);
-        claims_script_check(&place, progress, put_path);
+        claims_script_check(&place, progress);
     }
     /* In the last round the script was not killed: it makes as many calls as there were rounds. */
     printf("killed before each of %u system calls\n", calls - 1);
     ck_assert_uint_gt(calls, 100);
-    ck_assert(progress->put);
+    ck_assert(progress->is_done);
     ck_assert_int_eq(munmap(progress, sizeof *progress), 0);
 }
 
@@ -139,10 +130,9 @@ static bool may_fail(unsigned long long call)
 
 /* Makes the n-th such call of the script fail with this cause, without any effect. Returns false if
  * the script makes fewer calls. */
-static bool fail_call(unsigned n, int cause, const char *put_path, bool as_nfs,
-                      volatile claims_script *progress)
+static bool fail_call(unsigned n, int cause, bool as_nfs, volatile claims_script *progress)
 {
-    pid_t child = start_script(put_path, as_nfs, 3, progress);
+    pid_t child = start_script(as_nfs, 3, progress);
     int status = 0;
     unsigned calls = 0;
     bool before = true, failing = false;
@@ -174,13 +164,12 @@ static void fail_everywhere(int cause, bool as_nfs)
     while (failed) {
         close_place();
         open_place();
-        char put_path[SCRATCH_PATH];
-        claims_script_prepare(&place, put_path);
-        *progress = (claims_script){.put = false};
-        failed = fail_call(++calls, cause, put_path, as_nfs, progress);
+        claims_script_prepare(&place);
+        *progress = (claims_script){.is_done = false};
+        failed = fail_call(++calls, cause, as_nfs, progress);
         claims_script_finish(&place, progress);
-        claims_script_check(&place, progress, put_path);
-        ck_assert(progress->put);
+        claims_script_check(&place, progress);
+        ck_assert(progress->is_done);
     }
     printf("each of %u system calls failed once\n", calls - 1);
     ck_assert_uint_gt(calls, 100);

@@ -110,13 +110,6 @@ void claims_age_lease(const claims_folder *place, const char *worker, double sec
     ck_assert_int_eq(utimensat(AT_FDCWD, claims_path(place, name, path), times, 0), 0);
 }
 
-int claims_put(const claims_folder *place, const ics_claims *claims, const char *file,
-               const char *name, icestream_error *error)
-{
-    char path[SCRATCH_PATH];
-    return ics_claims_put(claims, scratch_path(&place->folder, file, path), name, error);
-}
-
 /* ---- workers --------------------------------------------------------------------------------- */
 
 ics_claims claims_worker(claims_folder *place, const char *worker, double lease)

@@ -28,10 +28,6 @@ bool claims_exists(const claims_folder *place, const char *name);
 void claims_add(const claims_folder *place, const char *name, const char *text);
 /* Fails unless the file has this text. */
 void claims_assert_text(const claims_folder *place, const char *name, const char *text);
-/* Puts a file that lies next to the input folder into the input folder. Returns the status of
- * ics_claims_put(). */
-int claims_put(const claims_folder *place, const ics_claims *claims, const char *file,
-               const char *name, icestream_error *error);
 /* Number of names in a folder below the input folder, without dot files; 0 if it is missing. */
 size_t claims_count(const claims_folder *place, const char *folder);
 /* Makes the last heartbeat of a worker `seconds` (s) old. */

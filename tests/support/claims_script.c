@@ -11,14 +11,13 @@ enum { KEPT, MOVED, DELETED, FAILED, GIVEN_BACK, ADOPTED };
 static const char *const script_names[CLAIMS_SCRIPT_FILES] = {
     "kept.npy", "moved.npy", "deleted.npy", "failed.npy", "given.npy", "adopted.npy"};
 
-void claims_script_prepare(const claims_folder *place, char put_path[SCRATCH_PATH])
+void claims_script_prepare(const claims_folder *place)
 {
     char path[CLAIMS_PATH];
     for (int i = 0; i < CLAIMS_SCRIPT_FILES; ++i) {
         scratch_write(claims_path(place, script_names[i], path), script_names[i],
                       strlen(script_names[i]));
     }
-    scratch_write(scratch_path(&place->folder, "put.npy", put_path), "put.npy", 7);
     static const char *const folders[] = {"", "/claimed", "/claimed/dead"};
     for (size_t i = 0; i < 3; ++i) {
         char name[64], from[CLAIMS_PATH];
@@ -69,8 +68,7 @@ static void end_claim(const ics_claims *claims, ics_claim *claim, int which, uns
     ics_claims_claim_free(claim);
 }
 
-void claims_script_run(claims_folder *place, const char *put_path, unsigned faults,
-                       volatile claims_script *progress)
+void claims_script_run(claims_folder *place, unsigned faults, volatile claims_script *progress)
 {
     ics_claims claims;
     icestream_error error;
@@ -102,9 +100,7 @@ void claims_script_run(claims_folder *place, const char *put_path, unsigned faul
         end_claim(&claims, &taken[i], which, &faults);
         progress->ended[which] = which != GIVEN_BACK;
     }
-    while (again(ics_claims_put(&claims, put_path, NULL, &error), &error, &faults)) {
-    }
-    progress->put = true;
+    progress->is_done = true;
     ics_claims_destroy(&claims);
 }
 
@@ -132,8 +128,7 @@ void claims_script_finish(claims_folder *place, const claims_script *progress)
     ics_claims_destroy(&claims);
 }
 
-void claims_script_check(const claims_folder *place, const claims_script *progress,
-                         const char *put_path)
+void claims_script_check(const claims_folder *place, const claims_script *progress)
 {
     ck_assert_uint_eq(claims_count(place, ".icestream/claimed"), 0);
     ck_assert_uint_eq(claims_count(place, ".icestream/locks"), 0);
@@ -158,7 +153,4 @@ void claims_script_check(const claims_folder *place, const claims_script *progre
     if (claims_exists(place, "quarantine/failed.npy")) {
         claims_assert_text(place, "quarantine/failed.npy.reason", "bad\n");
     }
-    bool put = access(put_path, F_OK) != 0;
-    ck_assert(put || !progress->put);
-    ck_assert_int_eq(claims_exists(place, ".icestream/done/put.npy"), put);
 }

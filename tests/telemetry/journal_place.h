@@ -29,7 +29,7 @@ static inline ics_journal *open_journal(const char *worker)
 {
     ics_journal *journal = NULL;
     icestream_error error = {0};
-    ck_assert_msg(ics_journal_create(path, worker, true, &journal, &error) == ICESTREAM_OK, "%s",
+    ck_assert_msg(ics_journal_create(path, worker, &journal, &error) == ICESTREAM_OK, "%s",
                   error.text);
     return journal;
 }
@@ -64,6 +64,11 @@ static inline const char *text_of(const json_t *line, const char *key)
     const char *text = json_string_value(json_object_get(line, key));
     ck_assert_msg(text != NULL, "no %s", key);
     return text;
+}
+
+static inline json_int_t whole_of(const json_t *line, const char *key)
+{
+    return json_integer_value(json_object_get(line, key));
 }
 
 #endif

@@ -161,7 +161,6 @@ START_TEST(ages_are_written_for_people)
                          cases[i].age);
     }
     ck_assert_str_eq(ics_event_age_text("2026-11-21T22:48:53.000Z", "", text), "-");
-    ck_assert_str_eq(ics_event_seconds_text(5.836, text), "5.84 s");
 }
 END_TEST
 
@@ -214,10 +213,13 @@ START_TEST(processes_and_threads_share_a_journal)
     }
     ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.torn, 0);
-    ck_assert_uint_eq(summary->counts.claimed, PROCESSES * THREADS * LINES);
-    ck_assert_uint_eq(summary->worker_count, PROCESSES);
-    for (int i = 0; i < PROCESSES; ++i) {
-        ck_assert_uint_eq(summary->workers[i].counts.claimed, THREADS * LINES);
+    ck_assert_uint_eq(whole_of(summary->counts, "claimed"), PROCESSES * THREADS * LINES);
+    ck_assert_uint_eq(json_object_size(summary->workers), PROCESSES);
+    const char *name;
+    json_t *worker;
+    json_object_foreach(summary->workers, name, worker)
+    {
+        ck_assert_int_eq(whole_of(json_object_get(worker, "counts"), "claimed"), THREADS * LINES);
     }
     ck_assert_uint_eq(json_object_size(summary->open), LINES);
     ics_journal_summary_destroy(summary);
@@ -236,8 +238,8 @@ START_TEST(log_rotation)
     ck_assert_int_eq(ics_journal_reopen(journal, &error), ICESTREAM_OK);
     append(journal, &(ics_event){.kind = ICS_EVENT_CLAIMED, .file = "b"});
     ics_journal_summary *summary = summarise();
-    ck_assert_uint_eq(summary->counts.claimed, 1);
-    ck_assert_uint_eq(summary->counts.done, 0);
+    ck_assert_uint_eq(whole_of(summary->counts, "claimed"), 1);
+    ck_assert_uint_eq(whole_of(summary->counts, "done"), 0);
     ck_assert_ptr_nonnull(json_object_get(summary->open, "b"));
     ics_journal_summary_destroy(summary);
 
@@ -249,7 +251,7 @@ START_TEST(log_rotation)
     ck_assert_int_eq(rmdir(path), 0);
     ck_assert_int_eq(rename(old, path), 0);
     summary = summarise();
-    ck_assert_uint_eq(summary->counts.done, 1);
+    ck_assert_uint_eq(whole_of(summary->counts, "done"), 1);
     ics_journal_summary_destroy(summary);
     ics_journal_destroy(journal);
 }
@@ -281,7 +283,7 @@ START_TEST(paths_that_cannot_be_a_journal)
     ics_journal *journal = NULL;
     icestream_error error = {0};
     ck_assert_int_eq(mkfifo(path, 0666), 0);
-    ck_assert_int_eq(ics_journal_create(path, "w", true, &journal, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(ics_journal_create(path, "w", &journal, &error), ICESTREAM_E_OUTPUT);
     ck_assert_msg(strstr(error.text, "not a file") != NULL, "%s", error.text);
     ck_assert_ptr_null(journal);
     ics_journal_reader *reader = NULL;
@@ -292,9 +294,9 @@ START_TEST(paths_that_cannot_be_a_journal)
     ck_assert_msg(strstr(error.text, "No such file") != NULL, "%s", error.text);
     char missing[SCRATCH_PATH + 16];
     snprintf(missing, sizeof missing, "%s/none/run.journal", place.folder);
-    ck_assert_int_eq(ics_journal_create(missing, "w", true, &journal, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_int_eq(ics_journal_create(missing, "w", &journal, &error), ICESTREAM_E_OUTPUT);
     /* /dev/null, for users who want no journal. */
-    ck_assert_int_eq(ics_journal_create("/dev/null", "w", true, &journal, &error), ICESTREAM_OK);
+    ck_assert_int_eq(ics_journal_create("/dev/null", "w", &journal, &error), ICESTREAM_OK);
     append(journal, &(ics_event){.kind = ICS_EVENT_DONE, .file = "a"});
     ics_journal_destroy(journal);
 }

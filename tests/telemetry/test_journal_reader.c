@@ -40,7 +40,7 @@ START_TEST(an_incomplete_line_is_ended)
     ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, 3);
     ck_assert_uint_eq(summary->lines.torn, 1);
-    ck_assert_uint_eq(summary->counts.claimed, 3);
+    ck_assert_uint_eq(whole_of(summary->counts, "claimed"), 3);
     ck_assert_uint_eq(json_object_size(summary->open), 3);
     ck_assert_int_eq(whole_lines(), 3);
     ics_journal_summary_destroy(summary);
@@ -58,9 +58,9 @@ START_TEST(a_line_after_an_incomplete_one_is_read)
     ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, 2);
     ck_assert_uint_eq(summary->lines.torn, 2);
-    ck_assert_uint_eq(summary->counts.claimed, 1);
-    ck_assert_uint_eq(summary->counts.failed, 1);
-    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->reason, "{\"time\":\"");
+    ck_assert_uint_eq(whole_of(summary->counts, "claimed"), 1);
+    ck_assert_uint_eq(whole_of(summary->counts, "failed"), 1);
+    ck_assert_str_eq(text_of(json_array_get(summary->troubles, 0), "reason"), "{\"time\":\"");
     ics_journal_summary_destroy(summary);
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(strange_lines_are_counted)
     ck_assert_uint_eq(summary->lines.events, 2);
     ck_assert_uint_eq(summary->lines.unknown, 4);
     ck_assert_uint_eq(summary->lines.torn, 3);
-    ck_assert_uint_eq(summary->counts.photons, 5);
+    ck_assert_uint_eq(whole_of(summary->counts, "photons"), 5);
     ics_journal_summary_destroy(summary);
 }
 END_TEST
@@ -117,7 +117,7 @@ START_TEST(a_full_disk_is_reported_and_survived)
     ics_journal_summary *summary = summarise();
     ck_assert_uint_eq(summary->lines.events, 2);
     ck_assert_uint_eq(summary->lines.torn, 1);
-    ck_assert_uint_eq(summary->counts.photons, 3);
+    ck_assert_uint_eq(whole_of(summary->counts, "photons"), 3);
     ck_assert_int_eq(whole_lines(), 2);
     ics_journal_summary_destroy(summary);
 }
@@ -150,21 +150,21 @@ START_TEST(summary_of_a_run)
         "{\"time\":\"2026-01-01T00:00:40.000Z\",\"event\":\"stop\",\"worker\":\"w0\","
         "\"exit_status\":3}\n");
     ics_journal_summary *summary = summarise();
-    ck_assert_uint_eq(summary->worker_count, 2);
-    const ics_journal_worker *first = &summary->workers[0], *second = &summary->workers[1];
-    ck_assert_str_eq(first->name, "w0");
-    ck_assert_str_eq(first->host, "h");
-    ck_assert_int_eq(first->pid, 12);
-    ck_assert_int_eq(first->state, ICS_WORKER_STOPPED);
-    ck_assert_int_eq(first->exit_status, 3);
-    ck_assert_int_eq(first->last_event, ICS_EVENT_STOP);
-    ck_assert_int_eq(second->state, ICS_WORKER_PAUSED);
-    ck_assert_uint_eq(summary->counts.claimed, 3);
-    ck_assert_uint_eq(first->counts.claimed, 2);
-    ck_assert_uint_eq(summary->counts.done, 1);
-    ck_assert_uint_eq(summary->counts.hits, 10);
-    ck_assert_uint_eq(summary->counts.quarantined, 1);
-    ck_assert_uint_eq(summary->counts.retried, 1);
+    ck_assert_uint_eq(json_object_size(summary->workers), 2);
+    const json_t *first = json_object_get(summary->workers, "w0");
+    ck_assert_str_eq(text_of(first, "worker"), "w0");
+    ck_assert_str_eq(text_of(first, "host"), "h");
+    ck_assert_int_eq(whole_of(first, "pid"), 12);
+    ck_assert_str_eq(text_of(first, "state"), "stopped");
+    ck_assert_int_eq(whole_of(first, "exit_status"), 3);
+    ck_assert_str_eq(text_of(first, "last_event"), "stop");
+    ck_assert_str_eq(text_of(json_object_get(summary->workers, "w1"), "state"), "paused");
+    ck_assert_uint_eq(whole_of(summary->counts, "claimed"), 3);
+    ck_assert_uint_eq(whole_of(json_object_get(first, "counts"), "claimed"), 2);
+    ck_assert_uint_eq(whole_of(summary->counts, "done"), 1);
+    ck_assert_uint_eq(whole_of(summary->counts, "hits"), 10);
+    ck_assert_uint_eq(whole_of(summary->counts, "quarantined"), 1);
+    ck_assert_uint_eq(whole_of(summary->counts, "retried"), 1);
     ck_assert_uint_eq(json_object_size(summary->open), 1);
     ck_assert_str_eq(text_of(json_object_get(summary->open, "c"), "worker"), "w1");
     ck_assert_uint_eq(json_array_size(summary->spools), 1);
@@ -175,9 +175,9 @@ START_TEST(summary_of_a_run)
     ck_assert_double_eq_tol(ics_journal_recent_rate(summary, summary->first + 50.0), 1000.0 / 50.0,
                             1e-9);
     ck_assert_double_eq(ics_journal_recent_rate(summary, summary->first + 700.0), 0.0);
-    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->reason, "disk full");
-    ck_assert_str_eq(ics_journal_trouble_at(summary, 1)->file, "b");
-    ck_assert_ptr_null(ics_journal_trouble_at(summary, 3));
+    ck_assert_str_eq(text_of(json_array_get(summary->troubles, 0), "reason"), "disk full");
+    ck_assert_str_eq(text_of(json_array_get(summary->troubles, 1), "file"), "b");
+    ck_assert_uint_eq(json_array_size(summary->troubles), 3);
     ics_journal_summary_destroy(summary);
 }
 END_TEST
@@ -193,12 +193,12 @@ START_TEST(many_workers_and_troubles)
         ics_journal_destroy(journal);
     }
     ics_journal_summary *summary = summarise();
-    ck_assert_uint_eq(summary->worker_count, 100);
-    ck_assert_uint_eq(summary->trouble_count, 100);
-    ck_assert_str_eq(summary->workers[99].name, "w99");
-    ck_assert_str_eq(ics_journal_trouble_at(summary, 0)->file, "f99");
-    ck_assert_str_eq(ics_journal_trouble_at(summary, ICS_JOURNAL_TROUBLES - 1)->file, "f90");
-    ck_assert_ptr_null(ics_journal_trouble_at(summary, ICS_JOURNAL_TROUBLES));
+    ck_assert_uint_eq(json_object_size(summary->workers), 100);
+    ck_assert_ptr_nonnull(json_object_get(summary->workers, "w99"));
+    ck_assert_str_eq(text_of(json_array_get(summary->troubles, 0), "file"), "f99");
+    ck_assert_str_eq(text_of(json_array_get(summary->troubles, ICS_JOURNAL_TROUBLES - 1), "file"),
+                     "f90");
+    ck_assert_uint_eq(json_array_size(summary->troubles), ICS_JOURNAL_TROUBLES);
     ics_journal_summary_destroy(summary);
 }
 END_TEST

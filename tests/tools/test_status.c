@@ -58,8 +58,8 @@ static ics_journal *open_journal(const char *worker)
     char path[SCRATCH_PATH];
     ics_journal *journal = NULL;
     icestream_error error = {0};
-    ck_assert_msg(ics_journal_create(scratch_path(&place, "run.journal", path), worker, false,
-                                     &journal, &error) == ICESTREAM_OK,
+    ck_assert_msg(ics_journal_create(scratch_path(&place, "run.journal", path), worker, &journal,
+                                     &error) == ICESTREAM_OK,
                   "%s", error.text);
     return journal;
 }

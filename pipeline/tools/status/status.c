@@ -37,25 +37,14 @@ static const json_t *find_lease(const json_t *spools, const char *worker)
 
 /* Returns whether a worker without an entry `stop` in the journal has certainly ended: its lease
  * has expired, or it ran on this host and its process does not exist or is a zombie. */
-static bool is_gone(const ics_journal_worker *worker, const json_t *lease)
+static bool is_gone(const json_t *worker, const json_t *lease)
 {
-    char host[256] = "";
-    if (json_is_true(json_object_get(lease, "expired"))) {
-        return true;
-    }
-    return worker->pid > 0 && worker->host != NULL && gethostname(host, sizeof host - 1) == 0 &&
-           strcmp(host, worker->host) == 0 && ics_process_has_ended(worker->pid);
-}
-
-static const char *state_name(const ics_journal_worker *worker, const json_t *lease)
-{
-    if (worker->state == ICS_WORKER_STOPPED) {
-        return "stopped";
-    }
-    if (is_gone(worker, lease)) {
-        return "gone";
-    }
-    return worker->state == ICS_WORKER_PAUSED ? "paused" : "running";
+    const char *host = json_string_value(json_object_get(worker, "host"));
+    const json_int_t pid = json_integer_value(json_object_get(worker, "pid"));
+    char here[256] = "";
+    return json_is_true(json_object_get(lease, "expired")) ||
+           (pid > 0 && host != NULL && gethostname(here, sizeof here - 1) == 0 &&
+            strcmp(here, host) == 0 && ics_process_has_ended(pid));
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -66,34 +55,22 @@ static json_t *time_json(double time)
     return time > 0.0 ? json_string(ics_event_time_text(time, text)) : json_null();
 }
 
-static json_t *counts_json(const ics_journal_counts *counts)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "claimed",
-                     (json_int_t)counts->claimed, "done", (json_int_t)counts->done, "skipped",
-                     (json_int_t)counts->skipped, "quarantined", (json_int_t)counts->quarantined,
-                     "failed", (json_int_t)counts->failed, "retried", (json_int_t)counts->retried,
-                     "command_failed", (json_int_t)counts->command_failed, "fetched",
-                     (json_int_t)counts->fetched, "shipped", (json_int_t)counts->shipped, "photons",
-                     (json_int_t)counts->photons, "hits", (json_int_t)counts->hits);
-}
-
+/* The workers of the journal, with what their leases say of them. */
 static json_t *workers_json(const ics_journal_summary *summary, const json_t *spools)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; list != NULL && i < summary->worker_count; ++i) {
-        const ics_journal_worker *worker = &summary->workers[i];
-        const json_t *lease = find_lease(spools, worker->name);
-        bool stopped = worker->state == ICS_WORKER_STOPPED;
-        json_t *entry = json_pack(
-            "{s:s, s:s?, s:I, s:s, s:o?, s:I, s:o, s:o, s:s, s:s?, s:O?, s:I, s:o}", "worker",
-            worker->name, "host", worker->host, "pid", (json_int_t)worker->pid, "state",
-            state_name(worker, lease), "exit_status",
-            stopped ? json_integer(worker->exit_status) : NULL, "starts",
-            (json_int_t)worker->starts, "start", time_json(worker->start), "last",
-            time_json(worker->last), "last_event", ics_event_name(worker->last_event), "last_file",
-            worker->last_file, "heartbeat", json_object_get(lease, "heartbeat"), "devices_lost",
-            (json_int_t)worker->devices_lost, "counts", counts_json(&worker->counts));
-        if (json_array_append_new(list, entry) != 0) {
+    json_t *list = json_array(), *worker;
+    const char *name;
+    json_object_foreach(summary->workers, name, worker)
+    {
+        const json_t *lease = find_lease(spools, name);
+        const char *state = json_string_value(json_object_get(worker, "state"));
+        if (strcmp(state, "stopped") != 0 && is_gone(worker, lease)) {
+            json_object_set_new(worker, "state", json_string("gone"));
+        }
+        if (lease != NULL) {
+            json_object_set(worker, "heartbeat", json_object_get(lease, "heartbeat"));
+        }
+        if (json_array_append(list, worker) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -150,19 +127,6 @@ static json_t *checkpoints_json(const ics_sink_folder *here, json_t *notes)
         } else if (error.cause != ENOENT) { /* a hit file was finished meanwhile */
             json_array_append_new(notes, ics_json_text(error.text));
         }
-    }
-    return list;
-}
-
-static json_t *troubles_json(const ics_journal_summary *summary)
-{
-    json_t *list = json_array();
-    const ics_journal_trouble *trouble;
-    for (size_t i = 0; (trouble = ics_journal_trouble_at(summary, i)) != NULL; ++i) {
-        json_array_append_new(
-            list, json_pack("{s:o, s:s, s:s, s:s?, s:s?}", "time", time_json(trouble->time),
-                            "event", ics_event_name(trouble->kind), "worker", trouble->worker,
-                            "file", trouble->file, "reason", trouble->reason));
     }
     return list;
 }
@@ -224,18 +188,17 @@ static json_t *status_json(const char *folder, const ics_sink_folder *here,
     json_t *spools = spools_json(summary, now, notes);
     json_t *workers = workers_json(summary, spools);
     return json_pack(
-        "{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o, s:f, s:f, s:o, s:o, s:o, "
-        "s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "{s:s, s:s, s:o, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:O, s:f, s:f, s:o, s:o, s:o, s:o, s:o, "
+        "s:O, s:o, s:o, s:o}",
         "schema", "icestream.status", "version", ICESTREAM_VERSION, "folder", ics_json_text(folder),
         "time", time_json(now), "here", "hit_files", (json_int_t)here->hit_files, "hit_bytes",
         (json_int_t)here->hit_bytes, "parts", (json_int_t)here->parts, "commands",
         (json_int_t)here->commands, "journal", journal_json(summary, here), "counts",
-        counts_json(&summary->counts), "photons_per_second", ics_journal_rate(summary),
+        summary->counts, "photons_per_second", ics_journal_rate(summary),
         "photons_per_second_recent", ics_journal_recent_rate(summary, now), "recent",
         recent_json(summary, now), "latency", ics_latency_json(&summary->latency), "workers",
         workers, "in_work", in_work_json(summary, workers), "checkpoints",
-        checkpoints_json(here, notes), "troubles", troubles_json(summary), "quarantine",
+        checkpoints_json(here, notes), "troubles", summary->troubles, "quarantine",
         quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
 }
 
