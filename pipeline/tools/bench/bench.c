@@ -70,10 +70,8 @@ static int print_text(const ics_bench *bench, FILE *out, icestream_error *error)
         rows[i] = &bench->rows[i];
     }
     fprintf(out,
-            "%" PRIu64 " photons in %zu steps of %s%s%s, oversize %g, on %s; best of %" PRIu32
-            "\n\n",
+            "%" PRIu64 " photons in %zu steps of %s, oversize %g, on %s; best of %" PRIu32 "\n\n",
             bench->steps.photons, bench->steps.count, bench->steps.origin,
-            bench->world != NULL ? ", " : "", bench->world != NULL ? bench->world : "",
             bench->config->detector.oversize, bench->rows[0].best.device, bench->repeats);
     int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
     if (!ics_experiment_on_gpu(bench->experiment)) {
@@ -91,11 +89,10 @@ static int print_json(const ics_bench *bench, FILE *out, icestream_error *error)
         json_array_append_new(rows, ics_rows_json(&bench->rows[i]));
     }
     return ics_report_json("bench",
-                           json_pack("{s:s, s:I, s:I, s:s?, s:f, s:b, s:I, s:o}", "steps_from",
+                           json_pack("{s:s, s:I, s:I, s:n, s:f, s:b, s:I, s:o}", "steps_from",
                                      bench->steps.origin, "steps", (json_int_t)bench->steps.count,
                                      "photons", (json_int_t)bench->steps.photons, "world",
-                                     bench->world, "oversize", bench->config->detector.oversize,
-                                     "shuffled",
+                                     "oversize", bench->config->detector.oversize, "shuffled",
                                      bench->config->workload.counts == ICS_COUNTS_SHUFFLED,
                                      "best_of", (json_int_t)bench->repeats, "rows", rows),
                            out, error);

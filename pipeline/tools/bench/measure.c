@@ -5,15 +5,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- the world ------------------------------------------------------------------------------- */
+/* ---- models and steps ------------------------------------------------------------------------ */
 
 int ics_bench_open(ics_bench *bench, icestream_error *error)
 {
     bench->count = 0;
     int status = ics_experiment_create(bench->config, &bench->experiment, error);
-    if (status == ICESTREAM_E_CONFIG && bench->world != NULL) {
-        ics_error_add(error, status, "(this is %s)", bench->world);
-    }
     if (status == ICESTREAM_OK) {
         const ics_models *models = ics_experiment_models(bench->experiment);
         status = bench->options->files
