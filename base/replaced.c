@@ -7,6 +7,7 @@
 const ics_replaced ics_replaced_rows[] = {
     {"the command top", "0.3.0", "icestream status DIR --watch"},
     {"the command report", "0.3.0", "python -m icestream report DIR -o FILE"},
+    {"the command import", "0.3.0", "python -m icestream import ppc|clsim DIR [F2K] -o FILE"},
     {"the option --select of trace", "0.3.0",
      "--hits FILE with the chosen hits, which numpy.save writes"},
     {"the key 'graph.compact.method'", "0.3.0", "stages.compact"},
