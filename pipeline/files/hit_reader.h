@@ -2,6 +2,7 @@
 #ifndef ICS_FILES_HIT_READER_H
 #define ICS_FILES_HIT_READER_H
 
+#include "base/destroys.h"
 #include "pipeline/files/metadata.h"
 #include "pipeline/icestream.h"
 
@@ -17,6 +18,7 @@ typedef struct ics_hit_reader ics_hit_reader;
 int ics_hit_reader_open(const char *path, bool check, ics_hit_reader **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_hit_reader_destroy(ics_hit_reader *reader);
+ICS_CAN_DESTROY(ics_hit_reader, ics_hit_reader_destroy)
 
 /* Reads the next rows, at most `capacity` (> 0); *got = 0 at the end. ICESTREAM_E_INPUT,
  * ICESTREAM_E_MEMORY.

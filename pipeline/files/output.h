@@ -13,6 +13,7 @@
 #ifndef ICS_FILES_OUTPUT_H
 #define ICS_FILES_OUTPUT_H
 
+#include "base/destroys.h"
 #include "pipeline/icestream.h"
 
 #include <sys/types.h>
@@ -50,6 +51,7 @@ int ics_output_check_ending(const char *what, const char *path, const char *endi
                             icestream_error *error);
 /* Closes the file; removes it if it was not committed. Accepts NULL. */
 void ics_output_destroy(ics_output *output);
+ICS_CAN_DESTROY(ics_output, ics_output_destroy)
 
 /* Removes the NAME.part that a killed process left next to a complete NAME. A NAME.part that a
  * process is writing stays, and a missing one is no error. ICESTREAM_E_OUTPUT: it cannot be opened.

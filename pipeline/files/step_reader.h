@@ -26,6 +26,7 @@
 #ifndef ICS_FILES_STEP_READER_H
 #define ICS_FILES_STEP_READER_H
 
+#include "base/destroys.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/files/step_extent.h"
 #include "pipeline/icestream.h"
@@ -57,6 +58,7 @@ int ics_step_reader_open_stream(int descriptor, const char *name, uint32_t spect
 
 /* Accepts NULL. */
 void ics_step_reader_destroy(ics_step_reader *reader);
+ICS_CAN_DESTROY(ics_step_reader, ics_step_reader_destroy)
 
 /* Files only: reads the whole file, checks every field of every row, that step ids are unique, and
  * the trailer's checksums, and goes back to the first row. `cancel` (may be NULL): when it becomes

@@ -16,6 +16,7 @@
 #ifndef ICS_FILES_TABLE_WRITER_H
 #define ICS_FILES_TABLE_WRITER_H
 
+#include "base/destroys.h"
 #include "pipeline/files/format/layout.h"
 #include "pipeline/files/format/trailer.h"
 #include "pipeline/files/output.h"
@@ -57,6 +58,7 @@ uint64_t ics_table_writer_rows(const ics_table_writer *writer);
 
 /* Closes the file; removes it if it was not committed. Accepts NULL. */
 void ics_table_writer_destroy(ics_table_writer *writer);
+ICS_CAN_DESTROY(ics_table_writer, ics_table_writer_destroy)
 
 /* Writes one complete .npy message of `count` rows to a descriptor (a pipe, standard output), with
  * a note in its header (format/npy.h), or NULL. `name` is used in error texts. ICESTREAM_E_OUTPUT

@@ -3,6 +3,7 @@
 #ifndef ICS_FILES_TEXT_OUTPUT_H
 #define ICS_FILES_TEXT_OUTPUT_H
 
+#include "base/destroys.h"
 #include "pipeline/icestream.h"
 
 enum { ICS_TEXT_OUTPUT_LINE = 512 }; /* bytes of the longest line, with newline and final 0 */
@@ -14,6 +15,7 @@ int ics_text_output_create(const char *path, bool force, ics_text_output **out,
                            icestream_error *error);
 /* Closes the file; removes it if it was not committed. Accepts NULL. */
 void ics_text_output_destroy(ics_text_output *file);
+ICS_CAN_DESTROY(ics_text_output, ics_text_output_destroy)
 
 /* Appends a line; `format` ends with a newline. ICESTREAM_E_OUTPUT; ICESTREAM_E_FAILED: the line is
  * too long. */

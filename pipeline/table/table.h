@@ -15,6 +15,7 @@
 #ifndef ICS_TABLE_TABLE_H
 #define ICS_TABLE_TABLE_H
 
+#include "base/destroys.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/icestream.h"
 
@@ -113,6 +114,7 @@ int ics_table_create(const ics_table_axis *axes, size_t count, const ics_table_f
 void ics_table_drop_squares(ics_table *table);
 /* Accepts NULL. */
 void ics_table_destroy(ics_table *table);
+ICS_CAN_DESTROY(ics_table, ics_table_destroy)
 
 /* Edge i of an axis, 0 to bins. */
 double ics_table_edge(const ics_table_axis *axis, uint32_t i);

@@ -2,6 +2,7 @@
 #ifndef ICS_FILES_FORMAT_DIGEST_H
 #define ICS_FILES_FORMAT_DIGEST_H
 
+#include "base/destroys.h"
 #include "pipeline/icestream.h"
 
 /* 64 lower-case hexadecimal digits and the terminating zero. */
@@ -13,6 +14,7 @@ typedef struct ics_digest ics_digest;
 int ics_digest_create(ics_digest **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_digest_destroy(ics_digest *digest);
+ICS_CAN_DESTROY(ics_digest, ics_digest_destroy)
 /* Forgets what was added and starts again. */
 void ics_digest_reset(ics_digest *digest);
 /* Adds `size` bytes. It does not matter how the bytes are divided between calls. */

@@ -7,6 +7,7 @@
 #ifndef ICS_FILES_FORMAT_TABLE_READER_H
 #define ICS_FILES_FORMAT_TABLE_READER_H
 
+#include "base/destroys.h"
 #include "pipeline/files/format/digest.h"
 #include "pipeline/files/format/layout.h"
 
@@ -32,6 +33,7 @@ int ics_table_reader_open_stream(int descriptor, const char *name, const ics_lay
                                  icestream_error *error);
 /* Accepts NULL. */
 void ics_table_reader_destroy(ics_table_reader *reader);
+ICS_CAN_DESTROY(ics_table_reader, ics_table_reader_destroy)
 
 /* Streams: goes to the next message. The current one must have been read or skipped to its end; a
  * trailer that is still to come is checked here. *found false: the stream has ended after the last

@@ -14,11 +14,7 @@
 enum { OPTION_OUTPUT, OPTION_FORCE, OPTION_JSON, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
-    [OPTION_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .type = ICS_OPTION_TEXT,
-                       .value = "FILE",
-                       .help = "with merge: the table to write, .npy"},
+    [OPTION_OUTPUT] = ICS_OPTION_ROW_OUTPUT("FILE", "with merge: the table to write, .npy"),
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
     [OPTION_JSON] = {.name = "json",
                      .letter = 'j',
