@@ -2,6 +2,7 @@
 #ifndef ICS_TELEMETRY_JOURNAL_SUMMARY_H
 #define ICS_TELEMETRY_JOURNAL_SUMMARY_H
 
+#include "base/destroys.h"
 #include "pipeline/telemetry/journal_reader.h"
 #include "pipeline/telemetry/latency.h"
 
@@ -67,6 +68,7 @@ typedef struct ics_journal_summary {
 int ics_journal_summary_create(ics_journal_summary **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_journal_summary_destroy(ics_journal_summary *summary);
+ICS_CAN_DESTROY(ics_journal_summary, ics_journal_summary_destroy)
 /* Adds a journal. Add the files of a log rotation from the oldest to the newest. ICESTREAM_E_INPUT,
  * ICESTREAM_E_MEMORY. */
 int ics_journal_summary_read(ics_journal_summary *summary, const char *path,

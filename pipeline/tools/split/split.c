@@ -1,6 +1,7 @@
 #include "pipeline/tools/split/split.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/files/table_writer.h"
 #include "pipeline/tools/measure/step_cost.h"
 #include "pipeline/tools/split/split_names.h"
@@ -75,9 +76,6 @@ static int begin_part(split *all, icestream_error *error)
     ics_split_result *result = &all->result;
     ics_split_part *part = &result->parts[result->count];
     part->path = ics_split_names_path(&all->names, (uint32_t)result->count);
-    if (part->path == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "split: out of memory for names");
-    }
     result->count++;
     ICS_TRY(ics_config_check_output(all->config, "--output", part->path, error));
     return ics_table_writer_create(part->path, ics_layout_steps(), all->options->force,
@@ -87,11 +85,9 @@ static int begin_part(split *all, icestream_error *error)
 static int end_part(split *all, icestream_error *error)
 {
     const json_t *light = ics_split_source_light(all->source);
-    json_t *metadata = light != NULL ? json_pack("{s:O}", "light", light) : json_object();
-    int status = metadata != NULL
-                     ? ics_table_writer_commit(all->writer, metadata, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "split: out of memory");
-    json_decref(metadata);
+    json_auto_t *metadata =
+        ics_new_made(light != NULL ? json_pack("{s:O}", "light", light) : json_object());
+    const int status = ics_table_writer_commit(all->writer, metadata, error);
     ics_table_writer_destroy(all->writer);
     all->writer = NULL;
     return status;
