@@ -1,5 +1,5 @@
 /* The commands of a program. The two programs share everything that reads a command line and prints
- * help; each has its own table: icestream in commands.c and forms.c, icestream-lab in
+ * help; each has its own table: icestream in commands.c, icestream-lab in
  * bench/lab/commands.c. */
 #ifndef ICS_PROGRAM_COMMANDS_H
 #define ICS_PROGRAM_COMMANDS_H
@@ -12,6 +12,8 @@ extern const char ics_commands_note[];    /* lines of the help behind the list o
 
 extern const ics_command *const ics_commands[]; /* [ics_commands_count], in the order of the help */
 extern const size_t ics_commands_count;
+
+extern const ics_option ics_commands_help; /* the option --help of every command */
 
 /* Another form of the help: `PROGRAM help OPTION [COMMAND]`. `command` is NULL if none is named.
  * The last row has no option. */

@@ -1,5 +1,6 @@
 #include "pipeline/tools/measure/step_list.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "pipeline/devices/workers.h"
@@ -11,7 +12,6 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Remembers what the light of a file, or of generated steps, was made with. */
 static int add_record(ics_step_list *list, const char *name, const json_t *light,
@@ -195,14 +195,6 @@ int ics_step_list_of_run(const icestream_config *config, const ics_models *model
                                   : ICESTREAM_OK;
 }
 
-/* Whether two paths name one file. */
-static bool is_same_file(const char *left, const char *right)
-{
-    struct stat one, other;
-    return strcmp(left, right) == 0 || (stat(left, &one) == 0 && stat(right, &other) == 0 &&
-                                        one.st_dev == other.st_dev && one.st_ino == other.st_ino);
-}
-
 static const char *name_of(const ics_step_list *list, size_t i)
 {
     const char *name = json_string_value(json_object_get(json_array_get(list->records, i), "name"));
@@ -213,7 +205,7 @@ static const char *name_of(const ics_step_list *list, size_t i)
 static bool has_file(const ics_step_list *list, const char *path)
 {
     for (size_t i = 0; i < json_array_size(list->records); ++i) {
-        if (is_same_file(name_of(list, i), path)) {
+        if (ics_disk_is_same_file(name_of(list, i), path)) {
             return true;
         }
     }
@@ -226,7 +218,7 @@ static const char *find_missing(const ics_step_list *list, const glob_t *found)
     for (size_t i = 0; i < json_array_size(list->records); ++i) {
         bool is_there = false;
         for (size_t k = 0; k < found->gl_pathc && !is_there; ++k) {
-            is_there = is_same_file(name_of(list, i), found->gl_pathv[k]);
+            is_there = ics_disk_is_same_file(name_of(list, i), found->gl_pathv[k]);
         }
         if (!is_there) {
             return name_of(list, i);
