@@ -1,8 +1,5 @@
 #include "pipeline/program/commands.h"
 
-#include "pipeline/program/completion.h"
-#include "pipeline/program/manual.h"
-
 /* To add a command, add its name here: X(NAME) stands for ics_command_NAME, which
  * pipeline/tools/NAME/command_NAME.c defines. The help lists commands in this order. */
 #define COMMANDS(X)                                                                                \
@@ -45,9 +42,3 @@ const char ics_commands_note[] =
     "icestream help COMMAND describes a command; icestream help --bash, --zsh or --fish prints a\n"
     "completion for a shell; icestream version [--verbose] prints the version, and what icestream "
     "was\nbuilt with.";
-
-const ics_commands_form ics_commands_forms[] = {{"--bash", ics_completion_print_bash},
-                                                {"--zsh", ics_completion_print_zsh},
-                                                {"--fish", ics_completion_print_fish},
-                                                {"--scdoc", ics_manual_print},
-                                                {NULL, NULL}};

@@ -1,5 +1,5 @@
 /* The commands of a program. The two programs share everything that reads a command line and prints
- * help; each has its own table: icestream in commands.c, icestream-lab in
+ * help; each has its own table: icestream in commands.c and forms.c, icestream-lab in
  * bench/lab/commands.c. */
 #ifndef ICS_PROGRAM_COMMANDS_H
 #define ICS_PROGRAM_COMMANDS_H

@@ -163,32 +163,6 @@ static int make(const icestream_config *config, int architecture, ics_plan *out,
     return status;
 }
 
-/* ---- what is in a plan ----------------------------------------------------------------------- */
-
-const char *ics_plan_origin_text(ics_program_origin origin)
-{
-    switch (origin) {
-    case ICS_PROGRAM_COMPILED:
-        return "compiled";
-    case ICS_PROGRAM_CACHED:
-        return "cached";
-    case ICS_PROGRAM_INSTALLED:
-        break;
-    }
-    return "installed";
-}
-
-const ics_kernel_resources *ics_plan_largest_kernel(const ics_gpu_plan *schedule)
-{
-    const ics_kernel_resources *largest = NULL;
-    for (size_t i = 0; i < schedule->kernel_count; ++i) {
-        if (largest == NULL || schedule->kernels[i].resources.registers > largest->registers) {
-            largest = &schedule->kernels[i].resources;
-        }
-    }
-    return largest;
-}
-
 int icestream_plan(const icestream_config *config, const icestream_plan_options *options, FILE *out,
                    icestream_error *error)
 {
