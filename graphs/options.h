@@ -36,7 +36,7 @@ bool ics_graph_schedule_on_cpu(ics_schedule schedule);
 /* Which functions compute photons. AUTO: fast on a GPU, portable on a CPU. */
 typedef enum ics_math { ICS_MATH_AUTO, ICS_MATH_FAST, ICS_MATH_PORTABLE } ics_math;
 
-/* What the kernels of a GPU leave out, so that `icestream-lab impact` finds what it costs. Photons
+/* What the kernels of a GPU leave out, so that `bench/impact.py` finds what it costs. Photons
  * of such kernels do not obey physics.md. */
 typedef enum ics_without {
     ICS_WITHOUT_NOTHING,

@@ -2,6 +2,10 @@
 """Runs the workloads of clsim's CUDA port in its own tilted, anisotropic ice, and tests the hits against its hits.
 
     reference_clsim.py PHOTONS [cascade_f1 cascade_f5 uniform_f1 uniform_f5 ...]
+    reference_clsim.py --files FOLDER
+
+The second form writes clsim's ice, light and modules to FOLDER, and FOLDER/run.yaml, with which `icestream bench` and
+icestream-lab measure the workloads of clsim's published benchmark (--workload and --counts).
 
 PHOTONS in each run, e.g. 2e7, shared out over clsim's 4194304 steps (sources that are as many and at the same positions,
 else modules next to one would count them). Runs whatever of shared/reference/clsim/hits_corrected_*.csv is named, all
@@ -38,6 +42,14 @@ PROGRAM = os.environ.get("ICESTREAM", "icestream")
 DEPTH = 1948.07  # of the detector's centre, m
 LEVEL = 1e-3
 STEPS = 4194304
+
+BENCHMARK = """\
+# The ice, light and modules of clsim's published benchmark, from %s.
+ice:      { file: ice.yaml }
+detector: { file: %s/doms.csv, keep_hit_photons: false }
+light:    { acceptance: acceptance.dat }
+workload: { kind: cascade }
+"""
 
 ICE = """\
 name: clsim reference
@@ -222,7 +234,17 @@ def judge(run, hits, photons):
     return good
 
 
+def write_benchmark(folder):
+    os.makedirs(folder, exist_ok=True)
+    write_world(folder)
+    tables = os.path.abspath(TABLES)
+    write(os.path.join(folder, "run.yaml"), [BENCHMARK % (tables, tables)])
+    return 0
+
+
 def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "--files":
+        return write_benchmark(sys.argv[2])
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2

@@ -128,7 +128,7 @@ ICE_FN int ice_random_version(uint64_t seed)
  * m 2^31 - 1 primes, so nearly all states are on two cycles of m 2^31 - 1 states each. */
 #define ICE_RANDOM_MULTIPLIER 4294883355u
 
-/* `icestream-lab impact random` defines ICE_WITHOUT_RANDOM for kernels whose hits nobody keeps.
+/* `bench/impact.py random` defines ICE_WITHOUT_RANDOM for kernels whose hits nobody keeps.
  * Then the lower half of the state is an odd number, which is multiplied by this one, and it is the
  * word: one instruction per word, the least that still gives different numbers. The multiplier is 5
  * modulo 8, so such a state repeats itself after 2^30 words. */

@@ -3,6 +3,7 @@
 #ifndef ICS_COLLECT_COLLECTOR_H
 #define ICS_COLLECT_COLLECTOR_H
 
+#include "base/destroys.h"
 #include "pipeline/collect/early_rows.h"
 #include "pipeline/collect/hit_histograms.h"
 #include "pipeline/devices/photon_intervals.h"
@@ -26,6 +27,7 @@ int ics_collector_create(ics_hit_budget *budget, const char *directory, ics_coll
                          icestream_error *error);
 /* Frees the hits and the temporary file. Accepts NULL. */
 void ics_collector_destroy(ics_collector *collector);
+ICS_CAN_DESTROY(ics_collector, ics_collector_destroy)
 
 /* Makes the collector count all hits in histograms (checked configurations). Call it before any
  * hits are added. ICESTREAM_E_MEMORY. */

@@ -20,6 +20,7 @@
 #ifndef ICS_DEVICES_DEVICE_H
 #define ICS_DEVICES_DEVICE_H
 
+#include "base/destroys.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/devices/device_options.h"
 
@@ -35,6 +36,7 @@ int ics_device_create(const ics_device_options *options, const ics_tables *table
                       icestream_error *error);
 /* Waits for the batches that the device holds, then frees everything. Accepts NULL. */
 void ics_device_destroy(ics_device *device);
+ICS_CAN_DESTROY(ics_device, ics_device_destroy)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 

@@ -27,6 +27,7 @@
 #ifndef ICS_ENGINE_ENGINE_H
 #define ICS_ENGINE_ENGINE_H
 
+#include "base/destroys.h"
 #include "pipeline/devices/device.h"
 #include "pipeline/engine/step_feed.h"
 
@@ -133,6 +134,7 @@ typedef struct ics_engine_parts {
 int ics_engine_create(const ics_engine_parts *parts, ics_engine **out, icestream_error *error);
 /* Waits for the batches of the device. No reader or writer may have a job. Accepts NULL. */
 void ics_engine_destroy(ics_engine *engine);
+ICS_CAN_DESTROY(ics_engine, ics_engine_destroy)
 /* Lets `batches` more exist, or fewer if it is negative: those that are made before the device has
  * room, wait for writers, or belong to a reader that may wait for ever. */
 void ics_engine_allow_more(ics_engine *engine, int32_t batches);

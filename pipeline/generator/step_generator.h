@@ -20,6 +20,7 @@
 #ifndef ICS_GENERATOR_STEP_GENERATOR_H
 #define ICS_GENERATOR_STEP_GENERATOR_H
 
+#include "base/destroys.h"
 #include "pipeline/models/models.h"
 #include "pipeline/particles/particle_steps.h"
 
@@ -36,6 +37,7 @@ int ics_step_generator_create(const icestream_config *config, const ics_models *
                               ics_step_generator **out, icestream_error *error);
 /* Ends the threads, also before all steps were made. Accepts NULL. */
 void ics_step_generator_destroy(ics_step_generator *generator);
+ICS_CAN_DESTROY(ics_step_generator, ics_step_generator_destroy)
 
 /* Calls `take` for every block of steps in order, on one of the threads, before the reader of the
  * steps gets the block. An error of `take` ends the steps. To be called before the start. */

@@ -2,6 +2,7 @@
 #ifndef ICS_MODELS_MODELS_H
 #define ICS_MODELS_MODELS_H
 
+#include "base/destroys.h"
 #include "physics/model.h"
 #include "pipeline/config/config.h"
 #include "pipeline/files/format/digest.h"
@@ -30,6 +31,7 @@ typedef struct ics_models {
 int ics_models_create(const icestream_config *config, ics_models **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_models_destroy(ics_models *models);
+ICS_CAN_DESTROY(ics_models, ics_models_destroy)
 
 /* Writes a summary for people. Check ferror(out) afterwards. */
 void ics_models_describe(const ics_models *models, FILE *out);

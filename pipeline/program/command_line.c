@@ -1,5 +1,6 @@
 #include "pipeline/program/command_line.h"
 
+#include "base/new.h"
 #include "base/replaced.h"
 #include "pipeline/config/config.h"
 #include "pipeline/program/commands.h"
@@ -11,6 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const ics_command *ics_commands_find(const char *name)
+{
+    for (size_t i = 0; i < ics_commands_count; ++i) {
+        if (strcmp(ics_commands[i]->name, name) == 0) {
+            return ics_commands[i];
+        }
+    }
+    return NULL;
+}
+
+const char *ics_commands_nearest(const char *name)
+{
+    enum { COMMANDS_MAX = 64 };
+    const char *names[COMMANDS_MAX];
+    for (size_t i = 0; i < ics_commands_count && i < COMMANDS_MAX; ++i) {
+        names[i] = ics_commands[i]->name;
+    }
+    return icestream_suggestion(name, names, ics_commands_count);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* getopt_long returns this number plus the index of a long option; a letter is below it. */
 enum { FIRST_LONG = 256 };
@@ -314,17 +337,13 @@ static int read_options(const ics_command *command, int count, char **texts, ics
 }
 
 /* Makes room for the texts of options that may be repeated: at most one for each argument. */
-static bool allocate(const ics_command *command, int count, ics_arguments *out)
+static void allocate(const ics_command *command, int count, ics_arguments *out)
 {
     for (size_t i = 0; i < command->option_count; ++i) {
         if (keeps_all(command->options[i].type)) {
-            out->options[i].texts = calloc((size_t)count + 1, sizeof *out->options[i].texts);
-            if (out->options[i].texts == NULL) {
-                return false;
-            }
+            out->options[i].texts = ICS_NEW_ARRAY(const char *, (size_t)count);
         }
     }
-    return true;
 }
 
 int ics_command_line_parse(const ics_command *command, int count, char **texts,
@@ -332,10 +351,7 @@ int ics_command_line_parse(const ics_command *command, int count, char **texts,
 {
     *out = (ics_command_line){.given = {.command = command}};
     errors_are_json = command->has_json_log != NULL && asks_for_json(count, texts);
-    if (!allocate(command, count, &out->given)) {
-        fprintf(stderr, "%s\n", icestream_status_text(ICESTREAM_E_MEMORY));
-        return icestream_status_exit(ICESTREAM_E_MEMORY);
-    }
+    allocate(command, count, &out->given);
     int exit_status = read_options(command, count, texts, out);
     if (exit_status == 0 && !out->help) {
         exit_status = check_operands(command, &out->given);

@@ -9,7 +9,6 @@
     X(put)                                                                                         \
     X(send)                                                                                        \
     X(status)                                                                                      \
-    X(import)                                                                                      \
     X(generate)                                                                                    \
     X(split)                                                                                       \
     X(compare)                                                                                     \

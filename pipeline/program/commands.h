@@ -13,6 +13,8 @@ extern const char ics_commands_note[];    /* lines of the help behind the list o
 extern const ics_command *const ics_commands[]; /* [ics_commands_count], in the order of the help */
 extern const size_t ics_commands_count;
 
+extern const ics_option ics_commands_help; /* the option --help of every command */
+
 /* Another form of the help: `PROGRAM help OPTION [COMMAND]`. `command` is NULL if none is named.
  * The last row has no option. */
 typedef struct ics_commands_form {

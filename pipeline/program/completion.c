@@ -7,8 +7,6 @@
 /* Prints all names of keys, each with =. The first line of `icestream keys` is a title. */
 #define PRINT_KEYS "icestream keys 2>/dev/null | sed -n '2,$s/ .*/=/p'"
 
-static const char help_text[] = "describe the command and stop";
-
 static void print_command_names(void)
 {
     for (size_t i = 0; i < ics_commands_count; ++i) {
@@ -67,8 +65,9 @@ static void print_bash_command(const ics_command *command)
     puts("--help' ;;");
 }
 
-void ics_completion_print_bash(void)
+void ics_completion_print_bash(const ics_command *unused)
 {
+    (void)unused;
     fputs("# Completion for bash: source <(icestream help --bash)\n_icestream()\n{\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
           "    if ((COMP_CWORD == 1)); then\n        words='",
@@ -138,9 +137,9 @@ static void print_zsh_option(const ics_option *option)
     puts("' \\");
 }
 
-void ics_completion_print_zsh(void)
+void ics_completion_print_zsh(const ics_command *unused)
 {
-    static const ics_option help = {.name = "help", .letter = 'h', .help = help_text};
+    (void)unused;
     fputs("#compdef icestream\n# Completion for zsh: icestream help --zsh > _icestream, in a "
           "folder of $fpath\n"
           "_icestream_keys()\n{\n    local -a keys\n    keys=(${(f)\"$(" PRINT_KEYS ")\"})\n"
@@ -162,7 +161,7 @@ void ics_completion_print_zsh(void)
         for (size_t k = 0; k < command->option_count; ++k) {
             print_zsh_option(&command->options[k]);
         }
-        print_zsh_option(&help);
+        print_zsh_option(&ics_commands_help);
         printf("            '%s'\n        ;;\n",
                command->operands_max > 0 ? "*:file:_files" : "*: :");
     }
@@ -198,9 +197,9 @@ static void print_fish_option(const ics_command *command, const ics_option *opti
     puts("'");
 }
 
-void ics_completion_print_fish(void)
+void ics_completion_print_fish(const ics_command *unused)
 {
-    static const ics_option help = {.name = "help", .letter = 'h', .help = help_text};
+    (void)unused;
     puts("# Completion for fish: icestream help --fish | source\n"
          "function __icestream_keys\n    " PRINT_KEYS "\nend\n"
          "complete -c icestream -n __fish_use_subcommand -f");
@@ -212,7 +211,7 @@ void ics_completion_print_fish(void)
         for (size_t k = 0; k < command->option_count; ++k) {
             print_fish_option(command, &command->options[k]);
         }
-        print_fish_option(command, &help);
+        print_fish_option(command, &ics_commands_help);
     }
     puts("complete -c icestream -n __fish_use_subcommand -a help -d 'describes a command'\n"
          "complete -c icestream -n __fish_use_subcommand -a version -d 'prints the version'");

@@ -4,8 +4,10 @@
 #ifndef ICS_PROGRAM_COMPLETION_H
 #define ICS_PROGRAM_COMPLETION_H
 
-void ics_completion_print_bash(void);
-void ics_completion_print_zsh(void);
-void ics_completion_print_fish(void);
+#include "pipeline/tools/command.h"
+
+void ics_completion_print_bash(const ics_command *unused);
+void ics_completion_print_zsh(const ics_command *unused);
+void ics_completion_print_fish(const ics_command *unused);
 
 #endif

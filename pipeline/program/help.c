@@ -1,11 +1,52 @@
 #include "pipeline/program/help.h"
 
 #include "pipeline/program/commands.h"
-#include "pipeline/program/exit_statuses.h"
 
 #include <string.h>
 
 enum { HELP_COLUMN = 29, HELP_WIDTH = 100 }; /* characters */
+
+const ics_option ics_commands_help = {
+    .name = "help", .letter = 'h', .help = "describe the command and stop"};
+
+/* ---- exit statuses --------------------------------------------------------------------------- */
+
+typedef struct status_row {
+    int exit_status;
+    const char *text;
+} status_row;
+
+static const status_row statuses[] = {
+#define X(name, value, exit_status, text) {exit_status, text},
+    ICESTREAM_STATUS_LIST(X)
+#undef X
+};
+
+enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
+
+void ics_help_visit_exit_statuses(void (*visit)(int exit_status, const char *text))
+{
+    for (size_t i = 0; i < STATUS_COUNT; ++i) {
+        size_t first = 0;
+        while (statuses[first].exit_status != statuses[i].exit_status) {
+            ++first;
+        }
+        if (first < i) {
+            continue; /* was visited with the first one */
+        }
+        char text[512];
+        size_t length = (size_t)snprintf(text, sizeof text, "%s", statuses[i].text);
+        for (size_t k = i + 1; k < STATUS_COUNT && length < sizeof text; ++k) {
+            if (statuses[k].exit_status == statuses[i].exit_status) {
+                length +=
+                    (size_t)snprintf(text + length, sizeof text - length, "; %s", statuses[k].text);
+            }
+        }
+        visit(statuses[i].exit_status, text);
+    }
+}
+
+/* ---- commands -------------------------------------------------------------------------------- */
 
 static void print_exit_status(int exit_status, const char *text)
 {
@@ -21,7 +62,7 @@ void ics_help_print(void)
                ics_commands[i]->summary);
     }
     printf("\n%s\n\nexit statuses:\n", ics_commands_note);
-    ics_exit_statuses_visit(print_exit_status);
+    ics_help_visit_exit_statuses(print_exit_status);
 }
 
 /* Prints words from `column` on, and breaks lines between words. Returns the column after them. */
@@ -71,8 +112,6 @@ static void print_option(const ics_option *option)
 
 void ics_help_print_command(const ics_command *command)
 {
-    static const ics_option help = {
-        .name = "help", .letter = 'h', .help = "describe the command and stop"};
     printf("usage: %s %s [OPTIONS]%s%s\n\n%s\n%s%s\noptions:\n", ics_commands_program,
            command->name, command->operands[0] != '\0' ? " " : "", command->operands,
            command->summary, command->details != NULL ? command->details : "",
@@ -80,5 +119,5 @@ void ics_help_print_command(const ics_command *command)
     for (size_t i = 0; i < command->option_count; ++i) {
         print_option(&command->options[i]);
     }
-    print_option(&help);
+    print_option(&ics_commands_help);
 }

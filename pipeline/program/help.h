@@ -4,6 +4,9 @@
 
 #include "pipeline/tools/command.h"
 
+/* Calls `visit` once for each exit status, with the texts of all results that end with it. */
+void ics_help_visit_exit_statuses(void (*visit)(int exit_status, const char *text));
+
 /* Prints the list of commands and the exit statuses. */
 void ics_help_print(void);
 

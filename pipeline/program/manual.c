@@ -1,7 +1,7 @@
 #include "pipeline/program/manual.h"
 
 #include "pipeline/program/commands.h"
-#include "pipeline/program/exit_statuses.h"
+#include "pipeline/program/help.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void print_exit_status(int exit_status, const char *text)
 static void print_ending(const char *others)
 {
     puts("# EXIT STATUS\n");
-    ics_exit_statuses_visit(print_exit_status);
+    ics_help_visit_exit_statuses(print_exit_status);
     printf("# SEE ALSO\n\n%s\n\nThe documents of icestream describe keys, files and physics.\n",
            others);
 }
@@ -87,10 +87,8 @@ static void print_option(const ics_option *option)
     puts("\n");
 }
 
-void ics_manual_print_command(const ics_command *command)
+static void print_command(const ics_command *command)
 {
-    static const ics_option help = {
-        .name = "help", .letter = 'h', .help = "describe the command and stop"};
     char name[64];
     snprintf(name, sizeof name, "icestream-%s", command->name);
     print_title(name, command->summary);
@@ -107,11 +105,11 @@ void ics_manual_print_command(const ics_command *command)
     for (size_t i = 0; i < command->option_count; ++i) {
         print_option(&command->options[i]);
     }
-    print_option(&help);
+    print_option(&ics_commands_help);
     print_ending("*icestream*(1)");
 }
 
-void ics_manual_print(void)
+static void print_program(void)
 {
     print_title("icestream",
                 "simulates photons from steps of light to optical modules, in ice or water");
@@ -131,4 +129,13 @@ void ics_manual_print(void)
     fputs("# FILES\n\nA run is described by a file in YAML. *icestream keys* lists its keys.\n\n",
           stdout);
     print_ending("*icestream-run*(1), *icestream-keys*(1)");
+}
+
+void ics_manual_print(const ics_command *command)
+{
+    if (command != NULL) {
+        print_command(command);
+    } else {
+        print_program();
+    }
 }

@@ -4,9 +4,7 @@
 
 #include "pipeline/tools/command.h"
 
-/* Prints the page icestream(1) to standard output. */
-void ics_manual_print(void);
-/* Prints the page icestream-COMMAND(1) to standard output. */
-void ics_manual_print_command(const ics_command *command);
+/* Prints the page icestream-COMMAND(1) to standard output, and without a command icestream(1). */
+void ics_manual_print(const ics_command *command);
 
 #endif

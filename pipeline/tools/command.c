@@ -1,8 +1,10 @@
 #include "pipeline/tools/command.h"
 
 #include "base/error.h"
+#include "base/new.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct settings {
     const char **texts; /* [count]: what icestream_config_load is given */
@@ -11,26 +13,15 @@ typedef struct settings {
     size_t made_count;
 } settings;
 
-/* Appends KEY=VALUE for an option that sets a key. */
-static int add_key(settings *all, const ics_option *option, const char *value,
-                   icestream_error *error)
-{
-    char *text = NULL;
-    if (asprintf(&text, "%s=%s", option->key, value) < 0) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for options");
-    }
-    all->made[all->made_count++] = text;
-    all->texts[all->count++] = text;
-    return ICESTREAM_OK;
-}
-
 /* Appends what the options say. --set comes last, because it wins over all other options. */
-static int add_options(settings *all, const ics_arguments *given, icestream_error *error)
+static void add_options(settings *all, const ics_arguments *given)
 {
     const ics_command *command = given->command;
     for (size_t i = 0; i < command->option_count; ++i) {
         if (command->options[i].key != NULL && given->options[i].given) {
-            ICS_TRY(add_key(all, &command->options[i], given->options[i].text, error));
+            char *text = ics_new_text("%s=%s", command->options[i].key, given->options[i].text);
+            all->made[all->made_count++] = text;
+            all->texts[all->count++] = text;
         }
     }
     for (size_t i = 0; i < command->option_count; ++i) {
@@ -39,7 +30,6 @@ static int add_options(settings *all, const ics_arguments *given, icestream_erro
             all->texts[all->count++] = value->texts[k];
         }
     }
-    return ICESTREAM_OK;
 }
 
 static size_t count_settings(const ics_arguments *given, size_t first_count)
@@ -51,28 +41,28 @@ static size_t count_settings(const ics_arguments *given, size_t first_count)
     return count;
 }
 
+static void free_settings(settings *all)
+{
+    for (size_t i = 0; i < all->made_count; ++i) {
+        free(all->made[i]);
+    }
+    free(all->made);
+    free(all->texts);
+}
+
 int ics_command_load(const ics_arguments *given, const char *path, const char *const *first,
                      size_t first_count, icestream_config **out, icestream_error *error)
 {
-    settings all = {.texts = calloc(count_settings(given, first_count) + 1, sizeof *all.texts),
-                    .made = calloc(given->command->option_count + 1, sizeof *all.made)};
-    int status = ICESTREAM_OK;
-    if (all.texts == NULL || all.made == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for options");
-    } else {
-        for (size_t i = 0; i < first_count; ++i) {
-            all.texts[all.count++] = first[i];
-        }
-        status = add_options(&all, given, error);
+    settings all = {
+        .texts = ICS_NEW_ARRAY(const char *, count_settings(given, first_count)),
+        .made = ICS_NEW_ARRAY(char *, given->command->option_count),
+    };
+    for (size_t i = 0; i < first_count; ++i) {
+        all.texts[all.count++] = first[i];
     }
-    if (status == ICESTREAM_OK) {
-        status = icestream_config_load(path, all.texts, all.count, out, error);
-    }
-    for (size_t i = 0; i < all.made_count; ++i) {
-        free(all.made[i]);
-    }
-    free(all.made);
-    free(all.texts);
+    add_options(&all, given);
+    const int status = icestream_config_load(path, all.texts, all.count, out, error);
+    free_settings(&all);
     return status;
 }
 
@@ -80,4 +70,24 @@ int ics_command_config(const ics_arguments *given, icestream_config **out, icest
 {
     const char *path = given->operand_count > 0 ? given->operands[0] : NULL;
     return ics_command_load(given, path, NULL, 0, out, error);
+}
+
+bool ics_command_prints(const ics_arguments *given)
+{
+    for (size_t i = 0; i < given->command->option_count; ++i) {
+        if (strcmp(given->command->options[i].name, "print-effective") == 0) {
+            return given->options[i].given;
+        }
+    }
+    return false;
+}
+
+int ics_command_with_config(const ics_arguments *given, const char *const *first,
+                            size_t first_count, ics_command_work work, icestream_error *error)
+{
+    ICS_DESTROYS(icestream_config_destroy) icestream_config *config = NULL;
+    const char *path = given->operand_count > 0 ? given->operands[0] : NULL;
+    ICS_TRY(ics_command_load(given, path, first, first_count, &config, error));
+    return ics_command_prints(given) ? icestream_config_print(config, stdout, error)
+                                     : work(given, config, error);
 }

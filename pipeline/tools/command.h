@@ -7,7 +7,10 @@
 #ifndef ICS_TOOLS_COMMAND_H
 #define ICS_TOOLS_COMMAND_H
 
+#include "base/destroys.h"
 #include "pipeline/icestream.h"
+
+ICS_CAN_DESTROY(icestream_config, icestream_config_destroy)
 
 typedef enum ics_option_type {
     ICS_OPTION_SWITCH,   /* has no value */
@@ -75,6 +78,10 @@ struct ics_command {
 
 /* Options that mean the same in several commands. A command may replace the help or the default by
  * its own row. */
+#define ICS_OPTION_ROW_OUTPUT(VALUE, HELP)                                                         \
+    {                                                                                              \
+        .name = "output", .letter = 'o', .type = ICS_OPTION_TEXT, .value = (VALUE), .help = (HELP) \
+    }
 #define ICS_OPTION_ROW_SET                                                                         \
     {                                                                                              \
         .name = "set", .letter = 's', .type = ICS_OPTION_SET, .value = "KEY=VALUE",                \
@@ -126,5 +133,16 @@ int ics_command_load(const ics_arguments *given, const char *path, const char *c
 
 /* The same for the first operand, without `first`. */
 int ics_command_config(const ics_arguments *given, icestream_config **out, icestream_error *error);
+
+/* What a command does with its configuration. */
+typedef int (*ics_command_work)(const ics_arguments *given, const icestream_config *config,
+                                icestream_error *error);
+/* Loads the configuration of the first operand as ics_command_load() does, and does the work; with
+ * --print-effective, if the command has this option, it prints the configuration instead. The errors
+ * of both. */
+int ics_command_with_config(const ics_arguments *given, const char *const *first,
+                            size_t first_count, ics_command_work work, icestream_error *error);
+/* Whether the command line has --print-effective. */
+bool ics_command_prints(const ics_arguments *given);
 
 #endif

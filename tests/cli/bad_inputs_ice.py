@@ -60,7 +60,7 @@ def ice_cases():
     case(
         "ice (ppc folder)",
         "a table of photonics",
-        "import clsim ice -o -",
+        "validate -s ice.directory=ice",
         2,
         "ice: error: found Ice_table.made.i3coords.txt, a table of photonics, which is not read",
         {"ice/Ice_table.made.i3coords.txt": b"NLAYER 1\n"},

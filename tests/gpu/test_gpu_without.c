@@ -1,4 +1,4 @@
-/* What `icestream-lab impact random` and `divergence` measure: kernels that leave something out
+/* What `bench/impact.py random` and `divergence` measure: kernels that leave something out
  * still compute every photon to its end, with nearly as many bounces as the kernels of a run.
  *
  * How to join: a new schedule joins with its row in graphs/schedule.c, a new ics_without with its

@@ -62,7 +62,7 @@ START_TEST(numbers_are_constants)
 }
 END_TEST
 
-/* Only `icestream-lab impact` asks for kernels that leave something out. */
+/* Only `bench/impact.py` asks for kernels that leave something out. */
 START_TEST(kernels_leave_nothing_out_unless_asked)
 {
     const ics_tables tables = {.device = {.layer_count = 1}};

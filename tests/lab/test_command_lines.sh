@@ -6,11 +6,11 @@ LAB=$(realpath "$2")
 source "$(dirname "$0")/../cli/common.bash"
 
 expect 0 "$LAB" help
-says out "usage: icestream-lab COMMAND" "  speed " "  stages " "  impact " "  shapes " "  sweep " "  roofline " "exit statuses:"
+says out "usage: icestream-lab COMMAND" "  speed " "  stages " "  shapes " "  sweep " "exit statuses:"
 expect 0 "$LAB" version
 says out "icestream-lab "
 expect 0 "$LAB" help shapes
-says out "usage: icestream-lab shapes [OPTIONS] [CONFIG]" "--reference DIR"
+says out "usage: icestream-lab shapes [OPTIONS] [CONFIG]" "--repeats N"
 expect 2 "$LAB" swep
 says err "icestream-lab: unknown command swep; did you mean sweep?" "try: icestream-lab --help"
 expect 2 "$LAB" sweep --once
@@ -31,8 +31,10 @@ expect 2 "$LAB" shapes --files
 says err "shapes: found --files"
 expect 2 "$LAB" speed --files --steps 3
 says err "speed: found --files and --steps"
-expect 2 "$LAB" speed --reference nowhere
-says err "nowhere/tilt.csv"
+expect 2 "$LAB" speed --without random -s device.backend=cpu
+says err "device.backend: found cpu, but speed --without changes the kernels of a GPU; expected auto or cuda"
+expect 2 "$LAB" speed --without collide
+says err "--without: found 'collide', expected random or divergence"
 expect 0 "$LAB" speed -s device.backend=cpu --schedules monolithic --steps 4 --photons 10 --repeats 1
 says out "40 photons in 4 steps of workload cascade, oversize 1, on cpu; best of 1" "monolithic"
 is_empty err
@@ -41,14 +43,14 @@ while read -r command option instead; do
     expect 2 "$ICESTREAM" "$command" "$option"
     says err "the option $option of $command left in version 0.3.0; use $instead"
 done <<'ROWS'
-bench --reference icestream-lab speed --reference DIR
-bench --roofline icestream-lab roofline
-bench --profiler icestream-lab roofline, which counts with ncu
-bench --impact icestream-lab impact PART
+bench --reference scripts/reference_clsim.py --files FOLDER and FOLDER/run.yaml
+bench --roofline bench/roofline.py
+bench --profiler bench/roofline.py, which counts with ncu
+bench --impact bench/impact.py PART
 bench --shapes icestream-lab shapes
 bench --stages icestream-lab stages
 bench --sweep icestream-lab sweep
-compare --profile icestream-lab roofline --files
-compare --profiler icestream-lab roofline, which counts with ncu
+compare --profile bench/roofline.py --files
+compare --profiler bench/roofline.py, which counts with ncu
 ROWS
 finish

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Promises: `icestream-lab roofline` runs the program under ncu once for each schedule, and prints
+# Promises: `bench/roofline.py` runs the program under ncu once for each schedule, and prints
 # what follows from the counters: per bounce, on the roofline, and what bounds a kernel; each fault of ncu has its
 # message. ncu_stand_in.py stands for ncu, so that the test needs no GPU; the numbers below are worked out by hand
 # from those in it. To join: a new figure gets a cell in the rows, a new fault a line at the end.
-LAB=$(realpath "$2")
 source "$(dirname "$0")/../cli/common.bash"
 stand_in=$(realpath "$(dirname "$0")/ncu_stand_in.py")
-python=$(python_with json) || skip "no Python"
+python=$("$(python_with json)" -c "import sys; print(sys.executable)") || skip "no Python"
+ROOFLINE=("$python" "$REPOSITORY/bench/roofline.py" --program "$ICESTREAM")
 mkdir bin
 printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$python" "$stand_in" >bin/ncu
 chmod +x bin/ncu
@@ -25,7 +25,7 @@ row() {
 
 # 1e7 bounces. monolithic: 3.18e9 thread and 1.325e8 warp instructions in 0.2 ms at 1.5 GHz, where 528 per cycle are
 # possible: 1.584e8. Bytes: 16, 4 and 1 per bounce; the levels could have moved 5.07e9, 1.64e9 and 9.83e8.
-expect 0 "$LAB" roofline run.yaml --schedules monolithic,wavefront -s run.seed=9 --oversize 2
+expect 0 "${ROOFLINE[@]}" run.yaml --schedules monolithic,wavefront -s run.seed=9 --oversize 2
 says out "counters of ncu on NVIDIA H200, 500000 photons in 5 steps of workload cascade"
 row out "monolithic gpu_monolithic" 1 0.200 318.0 24.0 87.2 95.0 16.00 4.00 1.00
 row out "monolithic gpu_monolithic" 662.5 792.0 792.0 26.50 106.00 424.00 83.6 3.2 2.4 1.0 instructions
@@ -46,9 +46,9 @@ says words "--csv --page raw --print-units base" "smsp__inst_executed.sum," "loo
     "--schedules monolithic --once --json -- run.yaml"
 
 # The same as Markdown and as JSON, with what the tables leave out.
-expect 0 "$LAB" roofline run.yaml --schedules monolithic --table md
+expect 0 "${ROOFLINE[@]}" run.yaml --schedules monolithic --table md
 says out "| monolithic gpu_monolithic | 1 | 0.200 | 318.0 | 24.0 |"
-expect 0 "$LAB" roofline run.yaml --schedules wavefront --json
+expect 0 "${ROOFLINE[@]}" run.yaml --schedules wavefront --json
 mv out report.json
 cat >check.py <<'PYTHON'
 import json, math
@@ -66,16 +66,16 @@ expect 0 "$python" check.py
 
 # Without --schedules: graph.schedule, or all of a GPU but auto. A published workload gets fewer steps.
 : >words
-expect 0 "$LAB" roofline run.yaml -s graph.schedule=wavefront --workload cascade
+expect 0 "${ROOFLINE[@]}" run.yaml -s graph.schedule=wavefront --workload cascade
 [ "$(wc -l <words)" -eq 1 ] || fail "graph.schedule is one run: $(cat words)"
 says words "--workload cascade --steps 40960"
 # The stand-in knows two schedules. With --files the steps are those of a run.
 : >words
-expect 0 "$LAB" roofline run.yaml --files --schedules wavefront,monolithic -s workload.steps=300
+expect 0 "${ROOFLINE[@]}" run.yaml --files --schedules wavefront,monolithic -s workload.steps=300
 says out "counters of ncu on NVIDIA H200"
 row out "monolithic gpu_monolithic" 662.5 792.0 792.0 26.50 106.00 424.00 83.6 3.2 2.4 1.0 instructions
 says words "--once --json --files -- run.yaml"
-expect 2 "$LAB" roofline run.yaml --schedules auto
+expect 2 "${ROOFLINE[@]}" run.yaml --schedules auto
 says err "found only auto"
 
 # A table has one kernel for all schedules, and counts are divided by its samples: 3.32e9 / 2e7 = 166.
@@ -86,35 +86,35 @@ workload: { kind: point, steps: 5, photons_per_step: 100 }
 table: { axes: [{ name: r, from: 0, to: 50, bins: 10 }] }
 YAML
 : >words
-expect 0 "$LAB" roofline table.yaml
+expect 0 "${ROOFLINE[@]}" table.yaml
 says out "20000000 samples" "instructions/sample" "HBM B/sample"
 row out "table gpu_table" 1 0.200 166.0 18.4 50.0 99.0 70.00 30.50 11.00
 [ "$(wc -l <words)" -eq 1 ] || fail "a table is one run: $(cat words)"
 says words "--set device.watchdog=3600 --once --json -- table.yaml"
-expect 0 "$LAB" roofline table.yaml --json
+expect 0 "${ROOFLINE[@]}" table.yaml --json
 says out '"schedule": "table"' '"samples": 20000000' '"instructions_per_sample": 166.0' '"bytes_per_sample": {'
-expect 2 "$LAB" roofline table.yaml --schedules fused
+expect 2 "${ROOFLINE[@]}" table.yaml --schedules fused
 says err "--schedules: found fused, and stages.tabulate"
-# What the stand-in stands for: speed fills a table, and says how many samples it has.
-expect 0 "$LAB" speed table.yaml -s device.backend=cpu --once --json
+# What the stand-in stands for: bench fills a table, and says how many samples it has.
+expect 0 "$ICESTREAM" bench table.yaml -s device.backend=cpu --once --json
 says out '"name": "table"' '"best_of": 1,' '"samples": '
-expect 0 "$LAB" speed table.yaml -s device.backend=cpu --repeats 2
+expect 0 "$ICESTREAM" bench table.yaml -s device.backend=cpu --repeats 2
 says out "500 photons in 5 steps of workload point, into 12 cells, on cpu" "best of 2" "ns/sample" "spherical"
 
 # What ncu runs: one run of the schedule, with the steps of the run.
 expect 0 "$ICESTREAM" generate run.yaml -o three.steps.npy -s workload.steps=3
-expect 0 "$LAB" speed run.yaml -s 'source.files=[three.steps.npy]' --files --once --json --schedules monolithic
+expect 0 "$ICESTREAM" bench run.yaml -s 'source.files=[three.steps.npy]' --files --once --json --schedules monolithic
 says out '"steps": 3,' '"photons": 300,' '"best_of": 1,'
 [ "$(grep -c '"name": "monolithic"' out)" -eq 1 ] || fail "--once is one run: $(cat out)"
 
 # What goes wrong.
 # shellcheck disable=SC2317 # `expect` calls it
-roofline() { STAND_IN=$1 "$LAB" roofline run.yaml --schedules monolithic; }
+roofline() { STAND_IN=$1 "${ROOFLINE[@]}" run.yaml --schedules monolithic; }
 expect 1 roofline permission
 says err "ERR_NVGPUCTRPERM" "NVreg_RestrictProfilingToAdminUsers=0"
 expect 1 roofline failed
 says err "ncu ended with exit status 1, expected 0; ncu wrote: ==ERROR== The application returned" \
-    'icestream-lab wrote: icestream: error: no GPU \x1b[31m was found'
+    'icestream wrote: icestream: error: no GPU \x1b[31m was found'
 expect 3 roofline "no kernel"
 says err "ncu saw no kernel"
 expect 3 roofline missing
@@ -124,14 +124,14 @@ says err "line 4: kernel gpu_monolithic: metric dram__bytes.sum: found 'n/a' (by
 expect 3 roofline cut
 says err "line 4: found a cell whose quotes do not end"
 expect 1 roofline "no report"
-says err "monolithic: found no bounces in what icestream-lab wrote under ncu"
-expect 2 "$LAB" roofline run.yaml -s device.backend=cpu
+says err "monolithic: found no bounces in what icestream wrote under ncu"
+expect 2 "${ROOFLINE[@]}" run.yaml -s device.backend=cpu
 says err "device.backend: found cpu, but counters are those of a GPU; expected auto or cuda"
-expect 1 env PATH=/nowhere CUDA_HOME= CUDA_PATH= "$LAB" roofline run.yaml
+expect 1 env PATH=/nowhere CUDA_HOME= CUDA_PATH= "${ROOFLINE[@]}" run.yaml
 says err "the program ncu is missing"
 # A program that only calls itself ncu, and runs the command: here there is no GPU.
 # shellcheck disable=SC2016 # the script expands it
-printf '#!/bin/sh\nwhile [ "$1" != "%s" ]; do shift; done\nexec "$@"\n' "$LAB" >bin/ncu
+printf '#!/bin/sh\nwhile [ "$1" != "%s" ]; do shift; done\nexec "$@"\n' "$ICESTREAM" >bin/ncu
 expect 1 roofline ""
-says err "icestream-lab wrote: " "device.backend"
+says err "icestream wrote: " "device.backend"
 finish

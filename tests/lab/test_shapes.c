@@ -34,8 +34,7 @@ static int measure(const icestream_config *config, icestream_bench_options optio
     size_t size = 0;
     FILE *out = open_memstream(text, &size);
     ck_assert_ptr_nonnull(out);
-    const ics_lab_options lab = {.bench = options};
-    const int status = ics_shapes_measure(config, &lab, only, out, error);
+    const int status = ics_shapes_measure(config, &options, only, out, error);
     fclose(out);
     return status;
 }

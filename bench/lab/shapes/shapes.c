@@ -222,23 +222,23 @@ static int print_json(const shapes *all, FILE *out, icestream_error *error)
         json_object_set_new(object, "shape", shape);
         json_array_append_new(rows, object);
     }
-    return ics_report_json("shapes",
-                           json_pack("{s:s, s:I, s:I, s:s?, s:b, s:s, s:I, s:o}", "steps_from",
-                                     all->origin, "steps", (json_int_t)all->steps, "photons",
-                                     (json_int_t)all->photons, "world", all->bench->world, "shapes",
-                                     1, "device", all->device, "best_of",
-                                     (json_int_t)all->bench->repeats, "rows", rows),
-                           out, error);
+    return ics_report_json(
+        "shapes",
+        json_pack("{s:s, s:I, s:I, s:n, s:b, s:s, s:I, s:o}", "steps_from", all->origin, "steps",
+                  (json_int_t)all->steps, "photons", (json_int_t)all->photons, "world", "shapes", 1,
+                  "device", all->device, "best_of", (json_int_t)all->bench->repeats, "rows", rows),
+        out, error);
 }
 
-int ics_shapes_measure(const icestream_config *config, const ics_lab_options *options, double only,
-                       FILE *out, icestream_error *error)
+int ics_shapes_measure(const icestream_config *config, const icestream_bench_options *options,
+                       double only, FILE *out, icestream_error *error)
 {
-    ics_lab *lab = NULL;
-    ICS_TRY(ics_lab_open(config, options, "shapes", &lab, error));
+    ics_lab *lab;
+    ICS_TRY(ics_lab_refuse_table(config, "shapes", error));
+    ICS_TRY(ics_lab_open(config, options, &lab, error));
     shapes *all = calloc(1, sizeof *all);
     if (all == NULL) {
-        ics_lab_close(lab);
+        free(lab);
         return ics_error_set(error, ICESTREAM_E_MEMORY, "shapes: out of memory");
     }
     all->bench = &lab->bench;
@@ -250,10 +250,10 @@ int ics_shapes_measure(const icestream_config *config, const ics_lab_options *op
     }
     ics_task_progress_end(&lab->bench.progress);
     if (status == ICESTREAM_OK) {
-        status = lab->options.json ? print_json(all, out, error) : print_text(all, out, error);
+        status = options->json ? print_json(all, out, error) : print_text(all, out, error);
     }
     free(all->modules);
     free(all);
-    ics_lab_close(lab);
+    free(lab);
     return status;
 }

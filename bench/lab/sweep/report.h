@@ -1,4 +1,5 @@
-/* The settings that `icestream-lab sweep` measures, and its report. */
+/* `icestream-lab sweep`: the speed of a schedule for a grid of sizes of blocks and limits of
+ * registers: measured by sweep.c, reported by report.c. */
 #ifndef ICS_BENCH_LAB_SWEEP_REPORT_H
 #define ICS_BENCH_LAB_SWEEP_REPORT_H
 
@@ -6,6 +7,13 @@
 #include "pipeline/icestream.h"
 
 #include <jansson.h>
+
+/* Measures and prints what the options ask for. ICESTREAM_E_USAGE: the configuration makes a table;
+ * ICESTREAM_E_DEVICE: there is no GPU; ICESTREAM_E_CONFIG: the configuration wants none;
+ * ICESTREAM_E_FAILED: settings changed the number of bounces or hits; and the errors of
+ * ics_lab_open, ics_bench_open and ics_bench_measure. */
+int ics_sweep_measure(const icestream_config *config, const icestream_bench_options *options,
+                      FILE *out, icestream_error *error);
 
 enum { ICS_SWEEP_POINTS_MAX = 64 }; /* of one kernel */
 

@@ -1,6 +1,5 @@
-#include "bench/lab/sweep/sweep.h"
-
 #include "base/error.h"
+#include "bench/lab/lab.h"
 #include "bench/lab/sweep/report.h"
 #include "pipeline/tools/measure/report.h"
 
@@ -133,11 +132,12 @@ static int report(const sweeping *all, FILE *out, icestream_error *error)
                                 : ics_sweep_print(&sweep, bench->options->markdown, out, error);
 }
 
-int ics_sweep_measure(const icestream_config *config, const ics_lab_options *options, FILE *out,
-                      icestream_error *error)
+int ics_sweep_measure(const icestream_config *config, const icestream_bench_options *options,
+                      FILE *out, icestream_error *error)
 {
-    ics_lab *lab = NULL;
-    ICS_TRY(ics_lab_open(config, options, "sweep", &lab, error));
+    ics_lab *lab;
+    ICS_TRY(ics_lab_refuse_table(config, "sweep", error));
+    ICS_TRY(ics_lab_open(config, options, &lab, error));
     sweeping all = {.bench = &lab->bench};
     int status = measure_all(&all, error);
     ics_task_progress_end(&lab->bench.progress);
@@ -146,6 +146,6 @@ int ics_sweep_measure(const icestream_config *config, const ics_lab_options *opt
     }
     free(all.sweep.rows);
     ics_bench_close(&lab->bench);
-    ics_lab_close(lab);
+    free(lab);
     return status;
 }

@@ -414,7 +414,7 @@ ICE_FN uint32_t gpu_find_batch(const ics_launch *launch, uint64_t number)
     return found;
 }
 
-/* `icestream-lab impact divergence` defines GPU_WITHOUT_DIVERGENCE for kernels whose hits nobody
+/* `bench/impact.py divergence` defines GPU_WITHOUT_DIVERGENCE for kernels whose hits nobody
  * keeps. Then all threads of a warp create copies of one photon, so that no thread takes another
  * branch than its neighbours. Every photon of the queue is still created once and counts for its
  * own batch. */

@@ -17,48 +17,46 @@ enum { REPEATS_DEFAULT = 3 };
 static int measure_on_gpu(ics_bench *bench, ics_schedule schedule, icestream_error *error)
 {
     ics_row *row;
-    int status = ics_bench_measure(bench, schedule, 0, &row, error);
+    ICS_TRY(ics_bench_measure(bench, schedule, 0, &row, error));
     /* auto is one of the others, and an option would change what it remembers. */
     const bool sampled = bench->stages && schedule != ICS_SCHEDULE_AUTO;
     const bool profiled =
         (ics_experiment_can_profile(schedule) || sampled) && !bench->options->once;
-    if (status == ICESTREAM_OK && profiled) {
-        status = ics_experiment_profile(bench->experiment, schedule, &bench->steps,
-                                        row->stage_seconds, error);
-    }
-    return status;
+    return profiled ? ics_experiment_profile(bench->experiment, schedule, &bench->steps,
+                                             row->stage_seconds, error)
+                    : ICESTREAM_OK;
 }
 
 /* Adds a row for one thread and, if the device has more threads, a row for all. */
 static int measure_on_cpu(ics_bench *bench, ics_schedule schedule, icestream_error *error)
 {
     ics_row *all, *one;
-    int status = ics_bench_measure(bench, schedule, 0, &all, error);
+    ICS_TRY(ics_bench_measure(bench, schedule, 0, &all, error));
     all->scaling = 1;
-    if (status != ICESTREAM_OK || all->best.threads == 1 || bench->options->once) {
-        return status;
+    if (all->best.threads == 1 || bench->options->once) {
+        return ICESTREAM_OK;
     }
-    status = ics_bench_measure(bench, schedule, 1, &one, error);
-    if (status == ICESTREAM_OK && all->best.seconds > 0) {
+    ICS_TRY(ics_bench_measure(bench, schedule, 1, &one, error));
+    if (all->best.seconds > 0) {
         all->scaling = one->best.seconds / all->best.seconds;
     }
     one->scaling = 1;
     ics_row swapped = *all; /* the row of one thread comes first */
     *all = *one;
     *one = swapped;
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int measure_all(ics_bench *bench, icestream_error *error)
 {
     const bool gpu = ics_experiment_on_gpu(bench->experiment);
     ics_schedule_list list;
-    int status = ics_bench_schedules(bench, &list, error);
-    for (size_t i = 0; status == ICESTREAM_OK && i < list.count; ++i) {
-        status = gpu ? measure_on_gpu(bench, list.items[i], error)
-                     : measure_on_cpu(bench, list.items[i], error);
+    ICS_TRY(ics_bench_schedules(bench, &list, error));
+    for (size_t i = 0; i < list.count; ++i) {
+        ICS_TRY(gpu ? measure_on_gpu(bench, list.items[i], error)
+                    : measure_on_cpu(bench, list.items[i], error));
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -70,10 +68,8 @@ static int print_text(const ics_bench *bench, FILE *out, icestream_error *error)
         rows[i] = &bench->rows[i];
     }
     fprintf(out,
-            "%" PRIu64 " photons in %zu steps of %s%s%s, oversize %g, on %s; best of %" PRIu32
-            "\n\n",
+            "%" PRIu64 " photons in %zu steps of %s, oversize %g, on %s; best of %" PRIu32 "\n\n",
             bench->steps.photons, bench->steps.count, bench->steps.origin,
-            bench->world != NULL ? ", " : "", bench->world != NULL ? bench->world : "",
             bench->config->detector.oversize, bench->rows[0].best.device, bench->repeats);
     int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
     if (!ics_experiment_on_gpu(bench->experiment)) {
@@ -91,11 +87,10 @@ static int print_json(const ics_bench *bench, FILE *out, icestream_error *error)
         json_array_append_new(rows, ics_rows_json(&bench->rows[i]));
     }
     return ics_report_json("bench",
-                           json_pack("{s:s, s:I, s:I, s:s?, s:f, s:b, s:I, s:o}", "steps_from",
+                           json_pack("{s:s, s:I, s:I, s:n, s:f, s:b, s:I, s:o}", "steps_from",
                                      bench->steps.origin, "steps", (json_int_t)bench->steps.count,
                                      "photons", (json_int_t)bench->steps.photons, "world",
-                                     bench->world, "oversize", bench->config->detector.oversize,
-                                     "shuffled",
+                                     "oversize", bench->config->detector.oversize, "shuffled",
                                      bench->config->workload.counts == ICS_COUNTS_SHUFFLED,
                                      "best_of", (json_int_t)bench->repeats, "rows", rows),
                            out, error);
@@ -138,12 +133,10 @@ int icestream_bench(const icestream_config *config, const icestream_bench_option
                     FILE *out, icestream_error *error)
 {
     icestream_config changed = *config; /* borrows the texts of config; never destroyed */
-    ics_bench *bench = calloc(1, sizeof *bench);
+    ICS_FREES ics_bench *bench = calloc(1, sizeof *bench);
     if (bench == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
     ics_bench_begin(bench, &changed, options);
-    const int status = ics_bench_report(bench, out, error);
-    free(bench);
-    return status;
+    return ics_bench_report(bench, out, error);
 }

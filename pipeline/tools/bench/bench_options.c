@@ -22,11 +22,11 @@ static int check_steps(const ics_arguments *given, icestream_error *error)
 
 /* The published workload has many steps, whatever CONFIG says. The benchmark calls the plain case
  * "default", which would be an unclear value of workload.counts. */
-static int load(const ics_arguments *given, int operand, icestream_config **out,
-                icestream_error *error)
+int ics_bench_execute(const ics_arguments *given, ics_command_work measure, icestream_error *error)
 {
     const char *first[3], *counts = given->options[ICS_BENCH_COUNTS].text;
     size_t count = 0;
+    ICS_TRY(check_steps(given, error));
     if (given->options[ICS_BENCH_WORKLOAD].given) {
         first[count++] = "workload.steps=1048576";
         first[count++] = "workload.photons_per_step=200";
@@ -35,21 +35,7 @@ static int load(const ics_arguments *given, int operand, icestream_config **out,
         first[count++] = strcmp(counts, "shuffled") == 0 ? "workload.counts=shuffled"
                                                          : "workload.counts=balanced";
     }
-    const char *path = operand < given->operand_count ? given->operands[operand] : NULL;
-    return ics_command_load(given, path, first, count, out, error);
-}
-
-int ics_bench_execute(const ics_arguments *given, int operand, ics_bench_function measure,
-                      icestream_error *error)
-{
-    icestream_config *config = NULL;
-    ICS_TRY(check_steps(given, error));
-    ICS_TRY(load(given, operand, &config, error));
-    const int status = given->options[ICS_BENCH_PRINT_EFFECTIVE].given
-                           ? icestream_config_print(config, stdout, error)
-                           : measure(given, config, error);
-    icestream_config_destroy(config);
-    return status;
+    return ics_command_with_config(given, first, count, measure, error);
 }
 
 icestream_bench_options ics_bench_options_of(const ics_arguments *given)

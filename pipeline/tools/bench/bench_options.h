@@ -76,15 +76,10 @@ enum {
         .help = "run every schedule once and nothing before it, so that a profiler sees one run"   \
     }
 
-/* Measures a configuration with a command line, and writes the result to standard output. */
-typedef int (*ics_bench_function)(const ics_arguments *given, const icestream_config *config,
-                                  icestream_error *error);
-
-/* Loads the configuration of the operand with this index (without such an operand every key has its
- * default), and measures it, or prints it if the command line asks for that. ICESTREAM_E_USAGE:
- * options contradict each other. Otherwise the errors of ics_command_load and of `measure`. */
-int ics_bench_execute(const ics_arguments *given, int operand, ics_bench_function measure,
-                      icestream_error *error);
+/* Loads the configuration of the operand (without one every key has its default), and measures it,
+ * or prints it if the command line asks for that. ICESTREAM_E_USAGE: options contradict each other.
+ * Otherwise the errors of ics_command_load and of `measure`. */
+int ics_bench_execute(const ics_arguments *given, ics_command_work measure, icestream_error *error);
 
 /* Returns what the options say. `repeats` and `once` stay 0. */
 icestream_bench_options ics_bench_options_of(const ics_arguments *given);

@@ -26,7 +26,7 @@ static int measure(const ics_arguments *given, const icestream_config *config,
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
-    return ics_bench_execute(given, 0, measure, error);
+    return ics_bench_execute(given, measure, error);
 }
 
 const ics_command ics_command_bench = {

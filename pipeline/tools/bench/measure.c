@@ -5,25 +5,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* ---- the world ------------------------------------------------------------------------------- */
+/* ---- models and steps ------------------------------------------------------------------------ */
 
 int ics_bench_open(ics_bench *bench, icestream_error *error)
 {
     bench->count = 0;
-    int status = ics_experiment_create(bench->config, &bench->experiment, error);
-    if (status == ICESTREAM_E_CONFIG && bench->world != NULL) {
-        ics_error_add(error, status, "(this is %s)", bench->world);
-    }
-    if (status == ICESTREAM_OK) {
-        const ics_models *models = ics_experiment_models(bench->experiment);
-        status = bench->options->files
-                     ? ics_step_list_of_run(bench->config, models, &bench->steps, error)
-                     : ics_step_list_generate(bench->config, models, &bench->steps, error);
-    }
-    if (status == ICESTREAM_OK) {
-        ics_experiment_show(bench->experiment, &bench->progress);
-    }
-    return status;
+    ICS_TRY(ics_experiment_create(bench->config, &bench->experiment, error));
+    const ics_models *models = ics_experiment_models(bench->experiment);
+    ICS_TRY(bench->options->files
+                ? ics_step_list_of_run(bench->config, models, &bench->steps, error)
+                : ics_step_list_generate(bench->config, models, &bench->steps, error));
+    ics_experiment_show(bench->experiment, &bench->progress);
+    return ICESTREAM_OK;
 }
 
 void ics_bench_close(ics_bench *bench)
@@ -68,23 +61,23 @@ static double median(double *values, size_t count)
  */
 static int repeat(ics_bench *bench, ics_trial *trial, ics_row *row, icestream_error *error)
 {
-    double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);
+    ICS_FREES double *seconds = calloc(2 * (size_t)bench->repeats, sizeof *seconds);
     if (seconds == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "bench: out of memory");
     }
     double *kernel_seconds = seconds + bench->repeats;
     const bool cold = ics_experiment_on_gpu(bench->experiment) && !bench->options->once;
     const uint32_t warm_up = cold ? 1 : 0;
-    int status = ICESTREAM_OK;
-    for (uint32_t i = 0; status == ICESTREAM_OK && i < warm_up + bench->repeats; ++i) {
+    for (uint32_t i = 0; i < warm_up + bench->repeats; ++i) {
         ics_measurement next = {0};
         char name[192];
         snprintf(name, sizeof name, "%s, %" PRIu32 " of %" PRIu32, bench->name, i + 1,
                  warm_up + bench->repeats);
         ics_task_progress_next(&bench->progress, name);
-        status = ics_experiment_trial_run(trial, &bench->steps, &next, error);
+        const int status = ics_experiment_trial_run(trial, &bench->steps, &next, error);
         ics_experiment_measurement_free(&next);
-        if (status != ICESTREAM_OK || i < warm_up) {
+        ICS_TRY(status);
+        if (i < warm_up) {
             continue;
         }
         seconds[i - warm_up] = next.seconds;
@@ -93,12 +86,11 @@ static int repeat(ics_bench *bench, ics_trial *trial, ics_row *row, icestream_er
             row->best = next;
         }
     }
-    if (status == ICESTREAM_OK && bench->repeats > 1) {
+    if (bench->repeats > 1) {
         row->median_seconds = median(seconds, bench->repeats);
         row->median_kernel_seconds = median(kernel_seconds, bench->repeats);
     }
-    free(seconds);
-    return status;
+    return ICESTREAM_OK;
 }
 
 int ics_bench_measure(ics_bench *bench, ics_schedule schedule, uint32_t threads, ics_row **out,
@@ -107,16 +99,13 @@ int ics_bench_measure(ics_bench *bench, ics_schedule schedule, uint32_t threads,
     ics_row *row = &bench->rows[bench->count++];
     ics_trial_options options = {
         .schedule = schedule, .threads = threads, .tune = bench->tune, .without = bench->without};
-    ics_trial *trial = NULL;
+    ICS_DESTROYS(ics_experiment_trial_destroy) ics_trial *trial = NULL;
     snprintf(bench->name, sizeof bench->name, "%s%s%s%s", bench->modules,
              bench->modules[0] != '\0' ? ", " : "", ics_graph_schedule_name(schedule),
              threads == 1 ? ", 1 thread" : "");
-    int status = ics_experiment_trial_create(bench->experiment, &options, &trial, error);
-    if (status == ICESTREAM_OK) {
-        status = repeat(bench, trial, row, error);
-    }
-    ics_experiment_trial_destroy(trial);
-    ics_rows_set_name(row);
     *out = row;
-    return status;
+    ICS_TRY(ics_experiment_trial_create(bench->experiment, &options, &trial, error));
+    ICS_TRY(repeat(bench, trial, row, error));
+    ics_rows_set_name(row);
+    return ICESTREAM_OK;
 }

@@ -19,8 +19,6 @@ typedef struct ics_bench {
     ics_row rows[ICS_BENCH_ROWS_MAX];
     size_t count; /* of rows */
     ics_task_progress progress;
-    const char *world;    /* what stands for the ice, light and modules of the configuration, for
-                             reports; NULL: nothing */
     bool stages;          /* also time the stages inside schedules with one kernel */
     const ics_tune *tune; /* settings of kernels that are measured; NULL: as configured */
     ics_without without;  /* what these kernels leave out */

@@ -1,5 +1,6 @@
 /* The command `icestream compare`. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/config/table.h"
 #include "pipeline/tools/command.h"
 
@@ -35,56 +36,53 @@ static const ics_option options[OPTIONS] = {
     [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
-/* Says that --against compares a configuration with itself. ICESTREAM_E_MEMORY. */
+static int effective_text(const icestream_config *config, char **text, icestream_error *error)
+{
+    size_t size = 0;
+    FILE *out = ics_new_made(open_memstream(text, &size));
+    const int status = icestream_config_print(config, out, error);
+    return fclose(out) == 0 || status != ICESTREAM_OK
+               ? status
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory");
+}
+
+/* Says that --against compares a configuration with itself. */
 static int note_equal(const icestream_config *config, const icestream_config *against,
                       icestream_error *error)
 {
-    const icestream_config *const both[] = {config, against};
-    char *texts[2] = {NULL, NULL};
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < 2; ++i) {
-        size_t size = 0;
-        FILE *out = open_memstream(&texts[i], &size);
-        status = out != NULL ? icestream_config_print(both[i], out, error)
-                             : ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory");
-        if (out != NULL) {
-            (void)fclose(out); /* icestream_config_print() has checked that all is written */
-        }
-    }
-    if (status == ICESTREAM_OK && strcmp(texts[0], texts[1]) == 0) {
+    ICS_FREES char *one = NULL, *other = NULL;
+    ICS_TRY(effective_text(config, &one, error));
+    ICS_TRY(effective_text(against, &other, error));
+    if (strcmp(one, other) == 0) {
         fputs("warning: --against: found the same configuration twice, so that no difference can "
               "be seen (--set applies to both); usual: two run files that differ\n",
               stderr);
     }
-    free(texts[0]);
-    free(texts[1]);
-    return status;
+    return ICESTREAM_OK;
+}
+
+static int compare(const ics_arguments *given, const icestream_config *config,
+                   icestream_error *error)
+{
+    const ics_option_value *values = given->options;
+    ICS_DESTROYS(icestream_config_destroy) icestream_config *against = NULL;
+    if (values[OPTION_AGAINST].given) {
+        ICS_TRY(ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error));
+    }
+    if (against != NULL && !values[OPTION_SCHEDULES].given) {
+        ICS_TRY(note_equal(config, against, error));
+    }
+    const icestream_compare_options how = {.schedules = values[OPTION_SCHEDULES].text,
+                                           .against = against,
+                                           .json = values[OPTION_JSON].given,
+                                           .markdown = values[OPTION_TABLE].given,
+                                           .progress = stderr};
+    return icestream_compare(config, &how, stdout, error);
 }
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
-    const ics_option_value *values = given->options;
-    icestream_config *config = NULL, *against = NULL;
-    int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK && values[OPTION_AGAINST].given) {
-        status = ics_command_load(given, values[OPTION_AGAINST].text, NULL, 0, &against, error);
-    }
-    if (status == ICESTREAM_OK && against != NULL && !values[OPTION_SCHEDULES].given) {
-        status = note_equal(config, against, error);
-    }
-    if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
-        status = icestream_config_print(config, stdout, error);
-    } else if (status == ICESTREAM_OK) {
-        const icestream_compare_options compare = {.schedules = values[OPTION_SCHEDULES].text,
-                                                   .against = against,
-                                                   .json = values[OPTION_JSON].given,
-                                                   .markdown = values[OPTION_TABLE].given,
-                                                   .progress = stderr};
-        status = icestream_compare(config, &compare, stdout, error);
-    }
-    icestream_config_destroy(against);
-    icestream_config_destroy(config);
-    return status;
+    return ics_command_with_config(given, NULL, 0, compare, error);
 }
 
 const ics_command ics_command_compare = {

@@ -18,10 +18,7 @@ static int choose_participants(ics_comparison *comparison, const icestream_confi
 {
     ics_schedule_list list = ics_schedules_of_device(gpu);
     if (comparison->options->schedules != NULL) {
-        int status = ics_schedules_parse(comparison->options->schedules, gpu, &list, error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(ics_schedules_parse(comparison->options->schedules, gpu, &list, error));
     } else if (comparison->against != NULL) {
         list = (ics_schedule_list){.items = {config->graph.schedule}, .count = 1};
     }
@@ -54,18 +51,16 @@ static int run_one(ics_comparison *comparison, const ics_experiment *experiment,
     snprintf(name, sizeof name, "%s%s", ics_graph_schedule_name(one->schedule),
              one->against ? " (against)" : "");
     ics_task_progress_next(&comparison->progress, name);
-    int status = ics_experiment_run(experiment, one->schedule, 0, steps, &row->best, error);
+    ICS_TRY(ics_experiment_run(experiment, one->schedule, 0, steps, &row->best, error));
     ics_rows_set_name(row);
-    size_t length = strlen(row->name);
+    const size_t length = strlen(row->name);
     if (one->against) {
         snprintf(row->name + length, sizeof row->name - length, " (against)");
     }
     /* Another run times every kernel. */
-    if (status == ICESTREAM_OK && row->best.on_gpu && ics_experiment_can_profile(one->schedule)) {
-        status =
-            ics_experiment_profile(experiment, one->schedule, steps, row->stage_seconds, error);
-    }
-    return status;
+    return row->best.on_gpu && ics_experiment_can_profile(one->schedule)
+               ? ics_experiment_profile(experiment, one->schedule, steps, row->stage_seconds, error)
+               : ICESTREAM_OK;
 }
 
 /* Checks what the stages return, if one of them is a header of the user: a comparison of impossible
@@ -123,29 +118,20 @@ static int choose_steps(ics_comparison *comparison, const icestream_config *conf
 static int run_config(ics_comparison *comparison, const icestream_config *config,
                       icestream_error *error)
 {
-    ics_experiment *experiment = NULL;
-    int status = ics_experiment_create(config, &experiment, error);
-    if (status == ICESTREAM_OK) {
-        ics_experiment_show(experiment, &comparison->progress);
-        status = choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = choose_steps(comparison, config, experiment, error);
-    }
-    if (status == ICESTREAM_OK) {
-        *(config == comparison->config ? &comparison->origin : &comparison->against_origin) =
-            *ics_experiment_origin(experiment);
-    }
-    if (status == ICESTREAM_OK) {
-        status = check_headers(comparison, config, experiment, error);
-    }
-    for (size_t i = 0; status == ICESTREAM_OK && i < comparison->count; ++i) {
+    ICS_DESTROYS(ics_experiment_destroy) ics_experiment *experiment = NULL;
+    ICS_TRY(ics_experiment_create(config, &experiment, error));
+    ics_experiment_show(experiment, &comparison->progress);
+    ICS_TRY(choose_participants(comparison, config, ics_experiment_on_gpu(experiment), error));
+    ICS_TRY(choose_steps(comparison, config, experiment, error));
+    *(config == comparison->config ? &comparison->origin : &comparison->against_origin) =
+        *ics_experiment_origin(experiment);
+    ICS_TRY(check_headers(comparison, config, experiment, error));
+    for (size_t i = 0; i < comparison->count; ++i) {
         if (comparison->participants[i].config == config) {
-            status = run_one(comparison, experiment, &comparison->participants[i], error);
+            ICS_TRY(run_one(comparison, experiment, &comparison->participants[i], error));
         }
     }
-    ics_experiment_destroy(experiment);
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* ---- judging ------------------------------------------------------------------------------- */
@@ -206,10 +192,32 @@ static int conclude(const ics_comparison *comparison, icestream_error *error)
     return status;
 }
 
+static int run_all(ics_comparison *comparison, icestream_error *error)
+{
+    ICS_TRY(run_config(comparison, comparison->config, error));
+    return comparison->against != NULL ? run_config(comparison, comparison->against, error)
+                                       : ICESTREAM_OK;
+}
+
+static int compare(ics_comparison *comparison, FILE *out, icestream_error *error)
+{
+    const int status = run_all(comparison, error);
+    bool holds = true;
+    ics_task_progress_end(&comparison->progress);
+    ICS_TRY(status);
+    for (size_t i = 1; i < comparison->count; ++i) {
+        ICS_TRY(judge(comparison, i, error));
+        holds = holds && comparison->pairs[i].holds;
+    }
+    ICS_TRY(comparison->options->json ? ics_compare_print_json(comparison, holds, out, error)
+                                      : ics_compare_print_text(comparison, out, error));
+    return holds ? ICESTREAM_OK : conclude(comparison, error);
+}
+
 int icestream_compare(const icestream_config *config, const icestream_compare_options *options,
                       FILE *out, icestream_error *error)
 {
-    ics_comparison *comparison = calloc(1, sizeof *comparison);
+    ICS_FREES ics_comparison *comparison = calloc(1, sizeof *comparison);
     if (comparison == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory");
     }
@@ -217,23 +225,7 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
     comparison->against = options->against;
     comparison->options = options;
     comparison->progress = ics_task_progress_begin(options->progress);
-    int status = run_config(comparison, config, error);
-    if (status == ICESTREAM_OK && comparison->against != NULL) {
-        status = run_config(comparison, comparison->against, error);
-    }
-    ics_task_progress_end(&comparison->progress);
-    bool holds = status == ICESTREAM_OK;
-    for (size_t i = 1; status == ICESTREAM_OK && i < comparison->count; ++i) {
-        status = judge(comparison, i, error);
-        holds = holds && comparison->pairs[i].holds;
-    }
-    if (status == ICESTREAM_OK) {
-        status = options->json ? ics_compare_print_json(comparison, holds, out, error)
-                               : ics_compare_print_text(comparison, out, error);
-    }
-    if (status == ICESTREAM_OK && !holds) {
-        status = conclude(comparison, error);
-    }
+    const int status = compare(comparison, out, error);
     ics_step_list_free(&comparison->steps);
     ics_step_list_free(&comparison->against_steps);
     json_decref(comparison->light.first);
@@ -241,6 +233,5 @@ int icestream_compare(const icestream_config *config, const icestream_compare_op
     for (size_t i = 0; i < comparison->count; ++i) {
         ics_experiment_measurement_free(&comparison->participants[i].row.best);
     }
-    free(comparison);
     return status;
 }

@@ -23,7 +23,7 @@ int ics_compare_band_find(const ics_models *models, ics_compare_spectra *out,
                           icestream_error *error)
 {
     const ice_light *light = models->light;
-    ics_digest *digest = NULL;
+    ICS_DESTROYS(ics_digest_destroy) ics_digest *digest = NULL;
     ICS_TRY(ics_digest_create(&digest, error));
     out->count = light->count;
     out->oversize = models->detector->oversize;
@@ -34,7 +34,6 @@ int ics_compare_band_find(const ics_models *models, ics_compare_spectra *out,
     ics_digest_add_numbers(digest, light->bias_wavelength, light->bias_count);
     ics_digest_add_numbers(digest, light->bias, light->bias_count);
     ics_digest_text(digest, out->weights);
-    ics_digest_destroy(digest);
     return out->weights[0] != '\0'
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_MEMORY, "compare: out of memory for the light");

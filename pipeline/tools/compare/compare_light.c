@@ -42,14 +42,13 @@ static int remedy(icestream_error *error)
 /* Refuses step files that are not those of the first configuration. */
 static int check_files(const ics_comparison *comparison, icestream_error *error)
 {
-    char *first = NULL;
+    ICS_FREES char *first = NULL;
     ICS_TRY(ics_step_list_compare_files(&comparison->steps, comparison->against, &first, error));
     if (first == NULL) {
         return ICESTREAM_OK;
     }
     char found[1100];
     snprintf(found, sizeof found, "%s in only one of the configurations", first);
-    free(first);
     refuse(comparison, "source.files", found, comparison->steps.origin, error);
     return remedy(error);
 }
@@ -65,14 +64,10 @@ static const char *light_key(const icestream_config *config)
 /* Compares what light is made of. The other settings that differ are stored in the comparison. */
 static int compare_settings(ics_comparison *comparison, icestream_error *error)
 {
-    json_t *ours = NULL, *theirs = NULL, *list = NULL;
-    int status = ics_light_settings_make(comparison->config, &ours, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_light_settings_make(comparison->against, &theirs, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_light_settings_compare(ours, theirs, &list, error);
-    }
+    json_auto_t *ours = NULL, *theirs = NULL, *list = NULL;
+    ICS_TRY(ics_light_settings_make(comparison->config, &ours, error));
+    ICS_TRY(ics_light_settings_make(comparison->against, &theirs, error));
+    ICS_TRY(ics_light_settings_compare(ours, theirs, &list, error));
     size_t i;
     json_t *item;
     icestream_error found = {.status = ICESTREAM_OK};
@@ -84,17 +79,13 @@ static int compare_settings(ics_comparison *comparison, icestream_error *error)
         if (ics_light_settings_is_source(key)) {
             refuse(comparison, key, second, first, &found);
         } else if (json_array_append(comparison->light.differences, item) != 0) {
-            status = no_memory(error);
+            return no_memory(error);
         }
     }
-    json_decref(ours);
-    json_decref(theirs);
-    json_decref(list);
-    if (status == ICESTREAM_OK && found.status != ICESTREAM_OK) {
+    if (found.status != ICESTREAM_OK) {
         remedy(&found);
-        status = ics_error_copy(error, &found);
     }
-    return status;
+    return ics_error_copy(error, &found);
 }
 
 /* Checks that the second configuration names no other light. *makes: it names the light that the
@@ -103,7 +94,7 @@ static int check_source(ics_comparison *comparison, bool *makes, icestream_error
 {
     const icestream_config *config = comparison->config, *against = comparison->against;
     const ics_step_list none = {0};
-    char *first = NULL;
+    ICS_FREES char *first = NULL;
     *makes = false;
     if (!comparison->steps.generated && ics_config_has_source(against)) {
         return check_files(comparison, error);
@@ -113,7 +104,6 @@ static int check_source(ics_comparison *comparison, bool *makes, icestream_error
     }
     if (first != NULL) {
         refuse(comparison, "source.files", first, comparison->steps.origin, error);
-        free(first);
         return remedy(error);
     }
     if (!ics_config_has_light(against)) {
@@ -182,7 +172,7 @@ static int judge_records(ics_comparison *comparison, const json_t *run, icestrea
     json_array_foreach(comparison->steps.records, i, record)
     {
         char name[2048];
-        json_t *accepted = NULL;
+        json_auto_t *accepted = NULL;
         const json_t *light = json_object_get(record, "light");
         snprintf(name, sizeof name, "%s with %s",
                  json_string_value(json_object_get(record, "name")),
@@ -191,15 +181,12 @@ static int judge_records(ics_comparison *comparison, const json_t *run, icestrea
             ++comparison->light.unrecorded;
             continue;
         }
-        int status =
-            ics_light_record_judge(comparison->against, run, name, light, &accepted, error);
-        if (status == ICESTREAM_OK && accepted != NULL) {
+        ICS_TRY(ics_light_record_judge(comparison->against, run, name, light, &accepted, error));
+        if (accepted != NULL) {
             comparison->light.kind = ICS_COMPARE_LIGHT_ACCEPTED;
             comparison->light.is_accepted = true;
-            status = add_differences(comparison, accepted, error);
+            ICS_TRY(add_differences(comparison, accepted, error));
         }
-        json_decref(accepted);
-        ICS_TRY(status);
     }
     return ICESTREAM_OK;
 }
@@ -218,12 +205,9 @@ static int choose_tests(ics_comparison *comparison, const ics_models *models,
         char first[32], second[32];
         snprintf(first, sizeof first, "%.10g", ours->oversize);
         snprintf(second, sizeof second, "%.10g", theirs.oversize);
-        json_t *list = json_pack("[{s:s, s:s, s:s}]", "key", "detector.oversize", "steps", first,
-                                 "run", second);
-        const int status =
-            list != NULL ? add_differences(comparison, list, error) : no_memory(error);
-        json_decref(list);
-        ICS_TRY(status);
+        json_auto_t *list = json_pack("[{s:s, s:s, s:s}]", "key", "detector.oversize", "steps",
+                                      first, "run", second);
+        ICS_TRY(list != NULL ? add_differences(comparison, list, error) : no_memory(error));
     }
     const bool is_recorded = light->unrecorded == 0 && json_array_size(light->differences) > 0;
     light->by_weight = light->kind != ICS_COMPARE_LIGHT_ACCEPTED &&
@@ -235,7 +219,7 @@ static int choose_tests(ics_comparison *comparison, const ics_models *models,
 static int choose(ics_comparison *comparison, const ics_models *models, const json_t *run,
                   icestream_error *error)
 {
-    json_t *list = NULL;
+    json_auto_t *list = NULL;
     bool makes = false;
     ics_compare_light *light = &comparison->light;
     const icestream_config *against = comparison->against;
@@ -251,22 +235,16 @@ static int choose(ics_comparison *comparison, const ics_models *models, const js
         ICS_TRY(judge_records(comparison, run, error));
     }
     ICS_TRY(ics_light_record_compare("the first configuration", light->first, run, &list, error));
-    const int status = add_differences(comparison, list, error);
-    json_decref(list);
-    ICS_TRY(status);
+    ICS_TRY(add_differences(comparison, list, error));
     return choose_tests(comparison, models, error);
 }
 
 int ics_compare_light_choose(ics_comparison *comparison, const ics_models *models,
                              icestream_error *error)
 {
-    json_t *run = NULL;
-    int status = ics_light_record_create(comparison->against, models, true, &run, error);
-    if (status == ICESTREAM_OK) {
-        status = choose(comparison, models, run, error);
-    }
-    json_decref(run);
-    return status;
+    json_auto_t *run = NULL;
+    ICS_TRY(ics_light_record_create(comparison->against, models, true, &run, error));
+    return choose(comparison, models, run, error);
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */

@@ -1,10 +1,9 @@
 #include "pipeline/tools/compare/verdict.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/devices/batch.h"
 #include "pipeline/files/hit_reader.h"
-
-#include <stdlib.h>
 
 const char *ics_verdict_name(ics_verdict_kind kind)
 {
@@ -207,24 +206,16 @@ int ics_verdict_reach(const ics_hit_sample *a, const ics_hit_sample *b, ics_verd
     if (!look_for_differences(a, b, out)) {
         return ICESTREAM_OK;
     }
-    size_t modules = a->count + b->count;
-    workspace space = {
-        .a = calloc(a->count + 1, sizeof *space.a),
-        .b = calloc(b->count + 1, sizeof *space.b),
-        .a_counts = calloc(modules, sizeof *space.a_counts),
-        .b_counts = calloc(modules, sizeof *space.b_counts),
-    };
-    int status = ICESTREAM_OK;
-    if (space.a != NULL && space.b != NULL && space.a_counts != NULL && space.b_counts != NULL) {
-        run_tests(a, b, &space, out);
-    } else {
-        status = no_memory(a, b, error);
+    const size_t modules = a->count + b->count;
+    ICS_FREES double *first = calloc(a->count + 1, sizeof *first);
+    ICS_FREES double *second = calloc(b->count + 1, sizeof *second);
+    ICS_FREES uint64_t *first_counts = calloc(modules, sizeof *first_counts);
+    ICS_FREES uint64_t *second_counts = calloc(modules, sizeof *second_counts);
+    if (first == NULL || second == NULL || first_counts == NULL || second_counts == NULL) {
+        return no_memory(a, b, error);
     }
-    free(space.a);
-    free(space.b);
-    free(space.a_counts);
-    free(space.b_counts);
-    return status;
+    run_tests(a, b, &(workspace){first, second, first_counts, second_counts}, out);
+    return ICESTREAM_OK;
 }
 
 /* ---- different light ------------------------------------------------------------------------- */
@@ -330,23 +321,16 @@ int ics_verdict_reach_by_weight(const ics_hit_sample *a, const ics_hit_sample *b
         return ICESTREAM_OK;
     }
     const size_t modules = a->count + b->count;
-    icestream_hit *hits = calloc(modules, sizeof *hits);
-    weight_space space = {.a = calloc(a->count + 1, sizeof *space.a),
-                          .b = calloc(b->count + 1, sizeof *space.b),
-                          .a_sums = calloc(modules, sizeof *space.a_sums),
-                          .b_sums = calloc(modules, sizeof *space.b_sums)};
-    int status = ICESTREAM_OK;
-    if (hits != NULL && space.a != NULL && space.b != NULL && space.a_sums != NULL &&
-        space.b_sums != NULL) {
-        const ics_hit_sample first = cut(a, band, hits), second = cut(b, band, hits + a->count);
-        run_weight_tests(&first, &second, &space, out);
-    } else {
-        status = no_memory(a, b, error);
+    ICS_FREES icestream_hit *hits = calloc(modules, sizeof *hits);
+    ICS_FREES ics_statistics_weighted *first = calloc(a->count + 1, sizeof *first);
+    ICS_FREES ics_statistics_weighted *second = calloc(b->count + 1, sizeof *second);
+    ICS_FREES ics_statistics_sum *first_sums = calloc(modules, sizeof *first_sums);
+    ICS_FREES ics_statistics_sum *second_sums = calloc(modules, sizeof *second_sums);
+    if (hits == NULL || first == NULL || second == NULL || first_sums == NULL ||
+        second_sums == NULL) {
+        return no_memory(a, b, error);
     }
-    free(hits);
-    free(space.a);
-    free(space.b);
-    free(space.a_sums);
-    free(space.b_sums);
-    return status;
+    const ics_hit_sample one = cut(a, band, hits), other = cut(b, band, hits + a->count);
+    run_weight_tests(&one, &other, &(weight_space){first, second, first_sums, second_sums}, out);
+    return ICESTREAM_OK;
 }

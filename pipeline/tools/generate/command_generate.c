@@ -6,34 +6,27 @@ enum { OPTION_SET, OPTION_OUTPUT, OPTION_FORCE, OPTION_THREADS, OPTION_PRINT_EFF
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
-    [OPTION_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .type = ICS_OPTION_TEXT,
-                       .value = "FILE",
-                       .help = "the step file to write; - is standard output"},
+    [OPTION_OUTPUT] = ICS_OPTION_ROW_OUTPUT("FILE", "the step file to write; - is standard output"),
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
     [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
+/* Standard output may carry the steps, so the report goes to standard error. */
+static int generate(const ics_arguments *given, const icestream_config *config,
+                    icestream_error *error)
+{
+    return icestream_generate_report(config, given->options[OPTION_OUTPUT].text,
+                                     given->options[OPTION_FORCE].given, stderr, error);
+}
+
 static int execute(const ics_arguments *given, icestream_error *error)
 {
-    const bool print = given->options[OPTION_PRINT_EFFECTIVE].given;
-    if (!given->options[OPTION_OUTPUT].given && !print) {
+    if (!given->options[OPTION_OUTPUT].given && !ics_command_prints(given)) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "icestream generate: expected --output FILE (- is standard output)");
     }
-    icestream_config *config = NULL;
-    int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK && print) {
-        status = icestream_config_print(config, stdout, error);
-    } else if (status == ICESTREAM_OK) {
-        /* Standard output may carry the steps. */
-        status = icestream_generate_report(config, given->options[OPTION_OUTPUT].text,
-                                           given->options[OPTION_FORCE].given, stderr, error);
-    }
-    icestream_config_destroy(config);
-    return status;
+    return ics_command_with_config(given, NULL, 0, generate, error);
 }
 
 const ics_command ics_command_generate = {

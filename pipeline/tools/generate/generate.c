@@ -55,32 +55,30 @@ static int write_steps(output *to, ics_step_generator *generator, icestream_erro
     const icestream_step *steps;
     ics_progress_state state = {.photons_total = to->photons, .without_hits = true};
     ics_task_progress_next(&to->progress, to->path);
-    int status = ics_step_generator_start(
-        generator, ics_workers_thread_count(to->config->device.threads), error);
-    for (size_t count = 1; status == ICESTREAM_OK && count > 0;) {
-        status = ics_step_generator_next(generator, &steps, &count, error);
-        if (status == ICESTREAM_OK && count > 0) {
-            status = write_block(to, steps, count, error);
+    ICS_TRY(ics_step_generator_start(generator,
+                                     ics_workers_thread_count(to->config->device.threads), error));
+    for (size_t count = 1; count > 0;) {
+        ICS_TRY(ics_step_generator_next(generator, &steps, &count, error));
+        if (count > 0) {
+            ICS_TRY(write_block(to, steps, count, error));
             state.photons += photons_of(steps, count);
             ics_task_progress_show(&to->progress, &state);
         }
     }
-    ics_task_progress_end(&to->progress);
-    return status;
+    return ICESTREAM_OK;
 }
 
-static int write_file(output *to, ics_step_generator *generator, icestream_error *error)
+static int write_all(output *to, ics_step_generator *generator, icestream_error *error)
 {
-    json_t *metadata = NULL;
-    int status = write_steps(to, generator, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_step_generator_describe(generator, &metadata, error);
+    json_auto_t *metadata = NULL;
+    const int status = write_steps(to, generator, error);
+    ics_task_progress_end(&to->progress);
+    ICS_TRY(status);
+    if (to->writer == NULL) {
+        return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_table_writer_commit(to->writer, metadata, error);
-    }
-    json_decref(metadata);
-    return status;
+    ICS_TRY(ics_step_generator_describe(generator, &metadata, error));
+    return ics_table_writer_commit(to->writer, metadata, error);
 }
 
 /* Says how large the file will be, and refuses one that is too large. */
@@ -146,52 +144,49 @@ static int check_output(const icestream_config *config, const char *path, icestr
     return ics_output_check_ending("--output", path, ".npy", error);
 }
 
+/* Opens the file, or makes ready what the messages on standard output need. */
+static int open_output(output *to, bool force, ics_models *models, FILE *report,
+                       icestream_error *error)
+{
+    const bool to_file = strcmp(to->path, "-") != 0;
+    if (!to_file) {
+        ICS_TRY(ics_terminal_check_output("--output", error));
+        return report_warnings(to->config, models, report, error);
+    }
+    ICS_TRY(ics_table_writer_create(to->path, ics_layout_steps(), force, &to->writer, error));
+    ICS_TRY(report_warnings(to->config, models, report, error));
+    return foresee(to, models, report, error);
+}
+
+static int generate(output *to, bool force, FILE *report, icestream_error *error)
+{
+    ICS_DESTROYS(ics_models_destroy) ics_models *models = NULL;
+    ICS_DESTROYS(ics_step_generator_destroy) ics_step_generator *generator = NULL;
+    ICS_TRY(ics_config_check_light(to->config, "generate", error));
+    if (strcmp(to->path, "-") != 0) {
+        ICS_TRY(check_output(to->config, to->path, error));
+    }
+    ICS_TRY(ics_models_create(to->config, &models, error));
+    ICS_TRY(open_output(to, force, models, report, error));
+    ICS_TRY(ics_step_generator_create(to->config, models, -1, &generator, error));
+    if (to->writer == NULL) {
+        to->note =
+            ics_json_dump(ics_step_generator_light(generator), JSON_COMPACT | JSON_ENSURE_ASCII);
+        if (to->note == NULL) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for messages");
+        }
+    }
+    ICS_TRY(write_all(to, generator, error));
+    return report_light(to->config, generator, report, error);
+}
+
 int icestream_generate_report(const icestream_config *config, const char *path, bool force,
                               FILE *report, icestream_error *error)
 {
-    const bool to_file = strcmp(path, "-") != 0;
     output to = {.config = config, .path = path, .progress = ics_task_progress_begin(report)};
-    ics_models *models = NULL;
-    ics_step_generator *generator = NULL;
-    int status = ics_config_check_light(config, "generate", error);
-    if (status == ICESTREAM_OK && to_file) {
-        status = check_output(config, path, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_models_create(config, &models, error);
-    }
-    if (status == ICESTREAM_OK && !to_file) {
-        status = ics_terminal_check_output("--output", error);
-    }
-    if (status == ICESTREAM_OK && to_file) {
-        status = ics_table_writer_create(path, ics_layout_steps(), force, &to.writer, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = report_warnings(config, models, report, error);
-    }
-    if (status == ICESTREAM_OK && to_file) {
-        status = foresee(&to, models, report, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_step_generator_create(config, models, -1, &generator, error);
-    }
-    if (status == ICESTREAM_OK && !to_file) {
-        to.note =
-            ics_json_dump(ics_step_generator_light(generator), JSON_COMPACT | JSON_ENSURE_ASCII);
-        if (to.note == NULL) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "generate: no memory for messages");
-        }
-    }
-    if (status == ICESTREAM_OK) {
-        status = to_file ? write_file(&to, generator, error) : write_steps(&to, generator, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = report_light(config, generator, report, error);
-    }
+    const int status = generate(&to, force, report, error);
     ics_table_writer_destroy(to.writer);
     free(to.note);
-    ics_step_generator_destroy(generator);
-    ics_models_destroy(models);
     return status;
 }
 

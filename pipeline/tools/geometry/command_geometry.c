@@ -38,23 +38,21 @@ static int check_path(const char *path, icestream_error *error)
     return ics_output_check_ending("--output", path, ".csv or .npy", error);
 }
 
-static int execute(const ics_arguments *given, icestream_error *error)
+static int write_table(const ics_arguments *given, const icestream_config *config,
+                       icestream_error *error)
 {
     const char *path = given->options[OPTION_OUTPUT].text;
-    icestream_config *config = NULL;
-    int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK && path != NULL) {
-        status = ics_config_check_output(config, "--output", path, error);
+    if (path != NULL) {
+        ICS_TRY(ics_config_check_output(config, "--output", path, error));
+        ICS_TRY(check_path(path, error));
     }
-    if (status == ICESTREAM_OK && path != NULL) {
-        status = check_path(path, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = (given->options[OPTION_PMTS].given ? icestream_geometry_pmts : icestream_geometry)(
-            config, path != NULL ? path : "-", given->options[OPTION_FORCE].given, stderr, error);
-    }
-    icestream_config_destroy(config);
-    return status;
+    return (given->options[OPTION_PMTS].given ? icestream_geometry_pmts : icestream_geometry)(
+        config, path != NULL ? path : "-", given->options[OPTION_FORCE].given, stderr, error);
+}
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    return ics_command_with_config(given, NULL, 0, write_table, error);
 }
 
 const ics_command ics_command_geometry = {

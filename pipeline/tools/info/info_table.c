@@ -25,21 +25,18 @@ static int digest_of(const char *npy, char text[ICS_DIGEST_TEXT], icestream_erro
 static int print_json(const ics_table *table, const char *path, const char *digest, uint64_t sums,
                       ics_info_form form, FILE *out, icestream_error *error)
 {
-    json_t *about = NULL;
+    json_auto_t *about = NULL;
     ICS_TRY(ics_table_about_json(table, &about, error));
-    json_t *object = json_pack("{s:o, s:s, s:s, s:I, s:s, s:b}", "file", ics_json_text(path),
-                               "format", "npy", "kind", "table", "rows", (json_int_t)sums, "sha256",
-                               digest, "verified", form.is_verified);
+    json_auto_t *object = json_pack("{s:o, s:s, s:s, s:I, s:s, s:b}", "file", ics_json_text(path),
+                                    "format", "npy", "kind", "table", "rows", (json_int_t)sums,
+                                    "sha256", digest, "verified", form.is_verified);
     const int failed = object == NULL ? -1 : json_object_update(object, about);
-    char *text =
+    ICS_FREES char *text =
         failed ? NULL : ics_json_dump(object, form.is_list ? JSON_COMPACT : JSON_INDENT(2));
-    json_decref(object);
-    json_decref(about);
     if (text == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     fprintf(out, "%s\n", text);
-    free(text);
     return ICESTREAM_OK;
 }
 
@@ -57,16 +54,14 @@ int ics_info_table(const char *path, const char *npy, ics_info_form form, FILE *
                    icestream_error *error)
 {
     char digest[ICS_DIGEST_TEXT];
-    ics_table *table = NULL;
+    ICS_DESTROYS(ics_table_destroy) ics_table *table = NULL;
     *sums = 0;
     ICS_TRY(ics_table_read(npy, &table, error));
     *sums = table->squares != NULL ? 2 * table->cells : table->cells;
-    int status = digest_of(npy, digest, error);
-    if (status == ICESTREAM_OK && form.json) {
-        status = print_json(table, path, digest, *sums, form, out, error);
-    } else if (status == ICESTREAM_OK) {
-        print_text(table, path, digest, form, out);
+    ICS_TRY(digest_of(npy, digest, error));
+    if (form.json) {
+        return print_json(table, path, digest, *sums, form, out, error);
     }
-    ics_table_destroy(table);
-    return status;
+    print_text(table, path, digest, form, out);
+    return ICESTREAM_OK;
 }

@@ -18,37 +18,32 @@ struct ics_experiment {
     ics_task_progress *progress; /* NULL: none is shown */
 };
 
+static int prepare(ics_experiment *experiment, const icestream_config *config,
+                   icestream_error *error)
+{
+    char place[1024];
+    ICS_TRY(ics_config_table_refuse(config, "compare", error));
+    ICS_TRY(ics_device_options_from_config(config, &experiment->options, error));
+    if (experiment->options.cpu_too) {
+        return ics_error_set(error, ICESTREAM_E_CONFIG,
+                             "%s: error: device.backend: found cuda+cpu, but kernel times would be "
+                             "those of a part of the photons; expected cuda or cpu",
+                             ics_config_place(config, "device.backend", place, sizeof place));
+    }
+    ICS_TRY(ics_world_create(config, &experiment->world, error));
+    return ics_origin_create(config, experiment->world.models, &experiment->origin, error);
+}
+
 int ics_experiment_create(const icestream_config *config, ics_experiment **out,
                           icestream_error *error)
 {
-    ics_experiment *experiment = calloc(1, sizeof *experiment);
+    ICS_DESTROYS(ics_experiment_destroy) ics_experiment *experiment = calloc(1, sizeof *experiment);
     if (experiment == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
     experiment->batch = config->graph.batch;
-    int status = ics_config_table_refuse(config, "compare", error);
-    if (status == ICESTREAM_OK) {
-        status = ics_device_options_from_config(config, &experiment->options, error);
-    }
-    if (status == ICESTREAM_OK && experiment->options.cpu_too) {
-        char place[1024];
-        status =
-            ics_error_set(error, ICESTREAM_E_CONFIG,
-                          "%s: error: device.backend: found cuda+cpu, but kernel times would be "
-                          "those of a part of the photons; expected cuda or cpu",
-                          ics_config_place(config, "device.backend", place, sizeof place));
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_world_create(config, &experiment->world, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_origin_create(config, experiment->world.models, &experiment->origin, error);
-    }
-    if (status != ICESTREAM_OK) {
-        ics_experiment_destroy(experiment);
-        return status;
-    }
-    *out = experiment;
+    ICS_TRY(prepare(experiment, config, error));
+    *out = ICS_HAND_OVER(experiment);
     return ICESTREAM_OK;
 }
 
@@ -112,10 +107,9 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     if (options->threads > 0) {
         device.threads = options->threads;
     }
-    ics_trial *trial = calloc(1, sizeof *trial);
+    ICS_DESTROYS(ics_experiment_trial_destroy) ics_trial *trial = calloc(1, sizeof *trial);
     if (trial == NULL) {
-        ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
-        return ICESTREAM_E_MEMORY;
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
     trial->experiment = experiment;
     trial->automatic = options->schedule == ICS_SCHEDULE_AUTO;
@@ -124,12 +118,8 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
                                     .models = ics_world_hit_models(&experiment->world),
                                     .batch_photons = experiment->batch,
                                     .ahead = 1};
-    int status = ics_engine_create(&parts, &trial->engine, error);
-    if (status != ICESTREAM_OK) {
-        free(trial);
-        return status;
-    }
-    *out = trial;
+    ICS_TRY(ics_engine_create(&parts, &trial->engine, error));
+    *out = ICS_HAND_OVER(trial);
     return ICESTREAM_OK;
 }
 
@@ -224,31 +214,29 @@ int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_m
     return status == ICESTREAM_OK ? add_plan(trial->experiment, &out->gpu, error) : status;
 }
 
+/* Creates a trial and runs it once. */
+static int run_once(const ics_experiment *experiment, const ics_trial_options *options,
+                    const ics_step_list *steps, ics_measurement *out, icestream_error *error)
+{
+    ICS_DESTROYS(ics_experiment_trial_destroy) ics_trial *trial = NULL;
+    ICS_TRY(ics_experiment_trial_create(experiment, options, &trial, error));
+    return ics_experiment_trial_run(trial, steps, out, error);
+}
+
 int ics_experiment_run(const ics_experiment *experiment, ics_schedule schedule, uint32_t threads,
                        const ics_step_list *steps, ics_measurement *out, icestream_error *error)
 {
-    ics_trial_options options = {.schedule = schedule, .threads = threads};
-    ics_trial *trial = NULL;
-    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_experiment_trial_run(trial, steps, out, error);
-    }
-    ics_experiment_trial_destroy(trial);
-    return status;
+    const ics_trial_options options = {.schedule = schedule, .threads = threads};
+    return run_once(experiment, &options, steps, out, error);
 }
 
 int ics_experiment_check(const ics_experiment *experiment, ics_schedule schedule,
                          const ics_step_list *steps, icestream_error *error)
 {
-    ics_trial_options options = {.schedule = schedule, .check = true};
-    ics_trial *trial = NULL;
+    const ics_trial_options options = {.schedule = schedule, .check = true};
     ics_measurement measurement = {0};
-    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_experiment_trial_run(trial, steps, &measurement, error);
-    }
+    const int status = run_once(experiment, &options, steps, &measurement, error);
     ics_experiment_measurement_free(&measurement);
-    ics_experiment_trial_destroy(trial);
     return status;
 }
 
@@ -257,14 +245,9 @@ int ics_experiment_profile(const ics_experiment *experiment, ics_schedule schedu
                            icestream_error *error)
 {
     const ics_trial_options options = {.schedule = schedule, .profile = true};
-    ics_trial *trial = NULL;
     ics_measurement measurement = {0};
-    int status = ics_experiment_trial_create(experiment, &options, &trial, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_experiment_trial_run(trial, steps, &measurement, error);
-    }
+    const int status = run_once(experiment, &options, steps, &measurement, error);
     ics_experiment_measurement_free(&measurement);
-    ics_experiment_trial_destroy(trial);
     memcpy(stage_seconds, measurement.gpu.stage_seconds, sizeof measurement.gpu.stage_seconds);
     return status;
 }

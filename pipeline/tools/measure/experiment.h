@@ -2,6 +2,7 @@
 #ifndef ICS_TOOLS_MEASURE_EXPERIMENT_H
 #define ICS_TOOLS_MEASURE_EXPERIMENT_H
 
+#include "base/destroys.h"
 #include "pipeline/config/config.h"
 #include "pipeline/engine/engine.h"
 #include "pipeline/telemetry/task_progress.h"
@@ -16,6 +17,7 @@ int ics_experiment_create(const icestream_config *config, ics_experiment **out,
                           icestream_error *error);
 /* Accepts NULL. */
 void ics_experiment_destroy(ics_experiment *experiment);
+ICS_CAN_DESTROY(ics_experiment, ics_experiment_destroy)
 /* Returns the number of spectra that steps may refer to. */
 uint32_t ics_experiment_spectra(const ics_experiment *experiment);
 /* Returns its models, which live as long as the experiment. */
@@ -78,6 +80,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
                                 ics_trial **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_experiment_trial_destroy(ics_trial *trial);
+ICS_CAN_DESTROY(ics_trial, ics_experiment_trial_destroy)
 /* Runs the steps once. The caller frees the hits with ics_experiment_measurement_free.
  * ICESTREAM_E_MEMORY, ICESTREAM_E_DEVICE, ICESTREAM_E_FAILED. */
 int ics_experiment_trial_run(ics_trial *trial, const ics_step_list *steps, ics_measurement *out,

@@ -2,6 +2,7 @@
 #ifndef ICS_TOOLS_MEASURE_REPORT_H
 #define ICS_TOOLS_MEASURE_REPORT_H
 
+#include "base/destroys.h"
 #include "pipeline/icestream.h"
 
 typedef struct ics_report ics_report;
@@ -13,6 +14,7 @@ enum { ICS_REPORT_COLUMNS = 24 };
 ics_report *ics_report_create(const char *const *headings, size_t column_count);
 /* Accepts NULL. */
 void ics_report_destroy(ics_report *report);
+ICS_CAN_DESTROY(ics_report, ics_report_destroy)
 
 /* Fills the next cell, row after row. */
 void ics_report_cell(ics_report *report, const char *format, ...)

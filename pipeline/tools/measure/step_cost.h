@@ -24,6 +24,7 @@
 #ifndef ICS_TOOLS_MEASURE_STEP_COST_H
 #define ICS_TOOLS_MEASURE_STEP_COST_H
 
+#include "base/destroys.h"
 #include "pipeline/session/world.h"
 
 enum { ICS_STEP_COST_NODES = 16 };
@@ -36,6 +37,7 @@ int ics_step_cost_create(const icestream_config *config, const ics_world *world,
                          ics_step_cost **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_step_cost_destroy(ics_step_cost *cost);
+ICS_CAN_DESTROY(ics_step_cost, ics_step_cost_destroy)
 
 /* Returns the expected bounces of all photons of a step, which was checked with the spectra of the
  * world. >= 0. Several threads may call it. */

@@ -1,5 +1,6 @@
 #include "pipeline/tools/measure/step_list.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "pipeline/devices/workers.h"
@@ -11,7 +12,6 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Remembers what the light of a file, or of generated steps, was made with. */
 static int add_record(ics_step_list *list, const char *name, const json_t *light,
@@ -84,20 +84,13 @@ static int check_memory(const icestream_config *config, const ics_models *models
 int ics_step_list_generate(const icestream_config *config, const ics_models *models,
                            ics_step_list *out, icestream_error *error)
 {
+    ICS_DESTROYS(ics_step_generator_destroy) ics_step_generator *generator = NULL;
     *out = (ics_step_list){0};
-    ics_step_generator *generator = NULL;
-    int status = check_memory(config, models, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_step_generator_create(config, models, -1, &generator, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_step_generator_start(generator,
-                                          ics_workers_thread_count(config->device.threads), error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = read_generated(out, generator, (uint32_t)models->light->count, error);
-    }
-    ics_step_generator_destroy(generator);
+    ICS_TRY(check_memory(config, models, error));
+    ICS_TRY(ics_step_generator_create(config, models, -1, &generator, error));
+    ICS_TRY(ics_step_generator_start(generator, ics_workers_thread_count(config->device.threads),
+                                     error));
+    const int status = read_generated(out, generator, (uint32_t)models->light->count, error);
     if (status != ICESTREAM_OK) {
         ics_step_list_free(out);
     }
@@ -114,60 +107,43 @@ typedef struct files_user {
 static int append_file(ics_step_list *list, const char *path, const files_user *user,
                        icestream_error *error)
 {
-    json_t *accepted = NULL;
-    ics_step_reader *reader = NULL;
+    json_auto_t *accepted = NULL;
+    ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
     ics_step_summary summary = {0};
-    int status = ics_step_reader_open(path, user->spectrum_count, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_light_record_judge(user->config, user->light, path,
-                                        ics_step_reader_light(reader), &accepted, error);
-        list->accepted |= accepted != NULL;
-        json_decref(accepted);
+    ICS_TRY(ics_step_reader_open(path, user->spectrum_count, &reader, error));
+    ICS_TRY(ics_light_record_judge(user->config, user->light, path, ics_step_reader_light(reader),
+                                   &accepted, error));
+    list->accepted |= accepted != NULL;
+    ICS_TRY(add_record(list, path, ics_step_reader_light(reader), error));
+    ICS_TRY(ics_step_reader_check(reader, &summary, NULL, error));
+    /* One row more than the file has, so that the last read, which finds the end, has room. */
+    const size_t total = list->count + (size_t)summary.rows + 1;
+    icestream_step *steps = reallocarray(list->steps, total, sizeof *steps);
+    if (steps == NULL) {
+        return no_memory(total, error);
     }
-    if (status == ICESTREAM_OK) {
-        status = add_record(list, path, ics_step_reader_light(reader), error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_step_reader_check(reader, &summary, NULL, error);
-    }
-    icestream_step *steps = NULL;
-    if (status == ICESTREAM_OK) {
-        /* One row more than the file has, so that the last read, which finds the end, has room. */
-        size_t total = list->count + (size_t)summary.rows + 1;
-        steps = reallocarray(list->steps, total, sizeof *steps);
-        if (steps == NULL) {
-            status = no_memory(total, error);
-        }
-    }
-    if (steps != NULL) {
-        list->steps = steps;
-    }
-    for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
-        size_t left = (size_t)summary.rows + 1;
-        status = ics_step_reader_read(reader, list->steps + list->count, left, &got, error);
-        if (status == ICESTREAM_OK) {
-            list->count += got;
-            summary.rows -= got;
-        }
+    list->steps = steps;
+    for (size_t got = 1; got > 0;) {
+        ICS_TRY(ics_step_reader_read(reader, list->steps + list->count, total - list->count, &got,
+                                     error));
+        list->count += got;
     }
     list->photons += summary.photons;
-    ics_step_reader_destroy(reader);
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int append_files(ics_step_list *list, const glob_t *found, const files_user *user,
                         icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i) {
-        status = append_file(list, found->gl_pathv[i], user, error);
+    for (size_t i = 0; i < found->gl_pathc; ++i) {
+        ICS_TRY(append_file(list, found->gl_pathv[i], user, error));
     }
-    if (status == ICESTREAM_OK && found->gl_pathc == 1) {
+    if (found->gl_pathc == 1) {
         snprintf(list->origin, sizeof list->origin, "%s", found->gl_pathv[0]);
-    } else if (status == ICESTREAM_OK && found->gl_pathc > 1) {
+    } else if (found->gl_pathc > 1) {
         snprintf(list->origin, sizeof list->origin, "%zu step files", (size_t)found->gl_pathc);
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Finds the files of source.files. The caller calls globfree(), also after an error. */
@@ -193,17 +169,15 @@ int ics_step_list_from_files(const icestream_config *config, const ics_models *m
                              ics_step_list *out, icestream_error *error)
 {
     *out = (ics_step_list){0};
-    glob_t found = {0};
-    files_user user = {.config = config, .spectrum_count = (uint32_t)models->light->count};
-    int status = ics_light_record_create(config, models, true, &user.light, error);
-    if (status == ICESTREAM_OK) {
-        status = find_files(config, &found, error);
-    }
+    glob_t found;
+    json_auto_t *light = NULL;
+    ICS_TRY(ics_light_record_create(config, models, true, &light, error));
+    const files_user user = {config, (uint32_t)models->light->count, light};
+    int status = find_files(config, &found, error);
     if (status == ICESTREAM_OK) {
         status = append_files(out, &found, &user, error);
     }
     globfree(&found);
-    json_decref(user.light);
     if (status != ICESTREAM_OK) {
         ics_step_list_free(out);
     }
@@ -221,14 +195,6 @@ int ics_step_list_of_run(const icestream_config *config, const ics_models *model
                                   : ICESTREAM_OK;
 }
 
-/* Whether two paths name one file. */
-static bool is_same_file(const char *left, const char *right)
-{
-    struct stat one, other;
-    return strcmp(left, right) == 0 || (stat(left, &one) == 0 && stat(right, &other) == 0 &&
-                                        one.st_dev == other.st_dev && one.st_ino == other.st_ino);
-}
-
 static const char *name_of(const ics_step_list *list, size_t i)
 {
     const char *name = json_string_value(json_object_get(json_array_get(list->records, i), "name"));
@@ -239,7 +205,7 @@ static const char *name_of(const ics_step_list *list, size_t i)
 static bool has_file(const ics_step_list *list, const char *path)
 {
     for (size_t i = 0; i < json_array_size(list->records); ++i) {
-        if (is_same_file(name_of(list, i), path)) {
+        if (ics_disk_is_same_file(name_of(list, i), path)) {
             return true;
         }
     }
@@ -252,7 +218,7 @@ static const char *find_missing(const ics_step_list *list, const glob_t *found)
     for (size_t i = 0; i < json_array_size(list->records); ++i) {
         bool is_there = false;
         for (size_t k = 0; k < found->gl_pathc && !is_there; ++k) {
-            is_there = is_same_file(name_of(list, i), found->gl_pathv[k]);
+            is_there = ics_disk_is_same_file(name_of(list, i), found->gl_pathv[k]);
         }
         if (!is_there) {
             return name_of(list, i);

@@ -10,12 +10,8 @@
 enum { OPTION_OUTPUT, OPTION_WATCH, OPTION_ROWS, OPTION_FORCE, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
-    [OPTION_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .type = ICS_OPTION_TEXT,
-                       .value = "FILE",
-                       .help = "the hit file to write; with --watch NAME.hits.npy, and the files "
-                               "are NAME-000000.hits.npy and so on"},
+    [OPTION_OUTPUT] = ICS_OPTION_ROW_OUTPUT("FILE", "the hit file to write; with --watch NAME.hits.npy, and the files "
+                               "are NAME-000000.hits.npy and so on"),
     [OPTION_WATCH] = {.name = "watch",
                       .help = "merge the hit files of one DIR as they come, until a signal or the "
                               "end of the run"},

@@ -1,6 +1,7 @@
 #include "pipeline/tools/merge/hit_names.h"
 
 #include "base/error.h"
+#include "base/new.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -42,6 +43,5 @@ char *ics_hit_names_path(const char *folder, const char *name)
 {
     const size_t length = strlen(folder);
     const bool has_slash = length > 0 && folder[length - 1] == '/';
-    char *path = NULL;
-    return asprintf(&path, "%s%s%s", folder, has_slash ? "" : "/", name) >= 0 ? path : NULL;
+    return ics_new_text("%s%s%s", folder, has_slash ? "" : "/", name);
 }

@@ -14,7 +14,7 @@ typedef struct ics_hit_names {
 /* ICESTREAM_E_INPUT: the folder cannot be read. */
 int ics_hit_names_read(const char *folder, ics_hit_names *out, icestream_error *error);
 void ics_hit_names_free(ics_hit_names *names);
-/* Returns FOLDER/NAME, for the caller to free. NULL: out of memory. */
+/* Returns FOLDER/NAME, for the caller to free. */
 char *ics_hit_names_path(const char *folder, const char *name);
 
 #endif

@@ -1,6 +1,7 @@
 #include "pipeline/tools/merge/merge.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/collect/collector.h"
 #include "pipeline/files/hit_reader.h"
 #include "pipeline/files/table_writer.h"
@@ -29,16 +30,12 @@ struct ics_merge {
     ics_collector *collector;
 };
 
-int ics_merge_create(const atomic_bool *cancel, ics_merge **out, icestream_error *error)
+ics_merge *ics_merge_create(const atomic_bool *cancel)
 {
-    ics_merge *merge = calloc(1, sizeof *merge);
-    if (merge == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for merging hits");
-    }
+    ics_merge *merge = ICS_NEW(ics_merge);
     merge->cancel = cancel;
     merge->budget.limit = MEMORY_BYTES;
-    *out = merge;
-    return ICESTREAM_OK;
+    return merge;
 }
 
 static void end_output(ics_merge *merge)
@@ -98,11 +95,9 @@ static int interrupted(const ics_merge *merge, icestream_error *error)
 int ics_merge_begin(ics_merge *merge, const char *path, bool force, icestream_error *error)
 {
     const char *slash = strrchr(path, '/');
-    merge->path = strdup(path);
-    merge->folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-    if (merge->path == NULL || merge->folder == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-    }
+    merge->path = ics_new_copy(path);
+    merge->folder =
+        slash == NULL ? ics_new_copy(".") : ics_new_text("%.*s", (int)(slash - path) + 1, path);
     merge->mark = ics_output_mark_of(path);
     ICS_TRY(ics_collector_create(&merge->budget, merge->folder, &merge->collector, error));
     return ics_table_writer_create(path, ics_layout_hits(), force, &merge->writer, error);
@@ -129,16 +124,16 @@ static int collect(const ics_merge *merge, ics_hit_reader *reader, ics_collector
         ICS_TRY(interrupted(merge, error));
         const uint64_t rows = ics_hit_reader_rows(reader) - ics_collector_count(collector);
         const size_t room = rows < PIECE ? (size_t)rows + (rows == 0) : PIECE;
-        icestream_hit *hits = malloc(room * sizeof *hits);
+        ICS_FREES icestream_hit *hits = malloc(room * sizeof *hits);
         size_t got = 0;
-        int status = hits != NULL ? ics_hit_reader_read(reader, hits, room, &got, error)
-                                  : ics_error_set(error, ICESTREAM_E_MEMORY,
-                                                  "out of memory for %zu hits", room);
-        if (status != ICESTREAM_OK || got == 0) {
-            free(hits);
-            return status;
+        if (hits == NULL) {
+            return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits", room);
         }
-        ICS_TRY(ics_collector_add(collector, hits, got, error));
+        ICS_TRY(ics_hit_reader_read(reader, hits, room, &got, error));
+        if (got == 0) {
+            return ICESTREAM_OK;
+        }
+        ICS_TRY(ics_collector_add(collector, ICS_HAND_OVER(hits), got, error));
     }
 }
 
@@ -148,23 +143,13 @@ static int add_rows(ics_merge *merge, const char *path, ics_hit_reader *reader,
                     icestream_error *error)
 {
     const json_t *metadata = ics_hit_reader_metadata(reader);
-    ics_collector *own = NULL;
+    ICS_DESTROYS(ics_collector_destroy) ics_collector *own = NULL;
     ICS_TRY(ics_collector_create(&merge->budget, merge->folder, &own, error));
-    int status = collect(merge, reader, own, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_hit_check_account(path, metadata, ics_hit_reader_rows(reader), error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_merged_metadata_add(&merge->metadata, path, metadata, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_collector_take(merge->collector, own, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_collector_add(merge->collector, NULL, 0, error);
-    }
-    ics_collector_destroy(own);
-    return status;
+    ICS_TRY(collect(merge, reader, own, error));
+    ICS_TRY(ics_hit_check_account(path, metadata, ics_hit_reader_rows(reader), error));
+    ICS_TRY(ics_merged_metadata_add(&merge->metadata, path, metadata, error));
+    ICS_TRY(ics_collector_take(merge->collector, own, error));
+    return ics_collector_add(merge->collector, NULL, 0, error);
 }
 
 static int add_file(ics_merge *merge, const char *path, ics_hit_reader *reader, bool *added,
@@ -187,32 +172,21 @@ static int add_file(ics_merge *merge, const char *path, ics_hit_reader *reader, 
 
 int ics_merge_add(ics_merge *merge, const char *path, bool *added, icestream_error *error)
 {
-    ics_hit_reader *reader = NULL;
+    ICS_DESTROYS(ics_hit_reader_destroy) ics_hit_reader *reader = NULL;
     *added = false;
     ICS_TRY(interrupted(merge, error));
     ICS_TRY(check_not_output(merge, path, error));
-    int status = ics_hit_reader_open(path, true, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = add_file(merge, path, reader, added, error);
-    }
-    ics_hit_reader_destroy(reader);
-    return status;
+    ICS_TRY(ics_hit_reader_open(path, true, &reader, error));
+    return add_file(merge, path, reader, added, error);
 }
 
 int ics_merge_learn(ics_merge *merge, const char *path, icestream_error *error)
 {
-    ics_hit_reader *reader = NULL;
-    int status = ics_hit_reader_open(path, false, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_merged_metadata_check(&merge->metadata, path, ics_hit_reader_metadata(reader),
-                                           error);
-    }
-    if (status == ICESTREAM_OK) {
-        status =
-            ics_merged_inputs_learn(&merge->inputs, path, ics_hit_reader_metadata(reader), error);
-    }
-    ics_hit_reader_destroy(reader);
-    return status;
+    ICS_DESTROYS(ics_hit_reader_destroy) ics_hit_reader *reader = NULL;
+    ICS_TRY(ics_hit_reader_open(path, false, &reader, error));
+    const json_t *metadata = ics_hit_reader_metadata(reader);
+    ICS_TRY(ics_merged_metadata_check(&merge->metadata, path, metadata, error));
+    return ics_merged_inputs_learn(&merge->inputs, path, metadata, error);
 }
 
 /* ---- committing ------------------------------------------------------------------------------ */
@@ -224,7 +198,7 @@ static int append(void *user, const icestream_hit *hits, size_t count, icestream
 
 int ics_merge_commit(ics_merge *merge, icestream_error *error)
 {
-    json_t *metadata = NULL;
+    json_auto_t *metadata = NULL;
     if (merge->inputs.count > ICS_MERGE_INPUTS_MAX ||
         ics_merge_rows(merge) >> ICS_MERGE_ROWS_POWER > 0) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
@@ -234,23 +208,16 @@ int ics_merge_commit(ics_merge *merge, icestream_error *error)
                              merge->path, merge->inputs.count, ics_merge_rows(merge),
                              ICS_MERGE_INPUTS_MAX, ICS_MERGE_ROWS_POWER);
     }
-    int status = ics_collector_merge(merge->collector, append, merge->writer, merge->cancel, error);
-    json_t *inputs = status == ICESTREAM_OK ? ics_merged_inputs_list(&merge->inputs) : NULL;
-    if (status == ICESTREAM_OK) {
-        status = inputs != NULL
-                     ? ics_merged_metadata_make(&merge->metadata, inputs, &metadata, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", merge->path);
+    ICS_TRY(ics_collector_merge(merge->collector, append, merge->writer, merge->cancel, error));
+    json_auto_t *inputs = ics_merged_inputs_list(&merge->inputs);
+    if (inputs == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", merge->path);
     }
-    json_decref(inputs);
-    if (status == ICESTREAM_OK) {
-        status = ics_table_writer_commit(merge->writer, metadata, error);
-    }
-    json_decref(metadata);
-    if (status == ICESTREAM_OK) {
-        printf("%s: %" PRIu64 " hits of %zu step files, from %zu hit files\n", merge->path,
-               ics_merge_rows(merge), merge->inputs.count, merge->metadata.files);
-        fflush(stdout);
-        end_output(merge);
-    }
-    return status;
+    ICS_TRY(ics_merged_metadata_make(&merge->metadata, inputs, &metadata, error));
+    ICS_TRY(ics_table_writer_commit(merge->writer, metadata, error));
+    printf("%s: %" PRIu64 " hits of %zu step files, from %zu hit files\n", merge->path,
+           ics_merge_rows(merge), merge->inputs.count, merge->metadata.files);
+    fflush(stdout);
+    end_output(merge);
+    return ICESTREAM_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef ICS_TOOLS_MERGE_MERGE_H
 #define ICS_TOOLS_MERGE_MERGE_H
 
+#include "base/destroys.h"
 #include "pipeline/icestream.h"
 
 #include <stdatomic.h>
@@ -9,10 +10,11 @@
 typedef struct ics_merge ics_merge;
 
 /* A merge whose outputs all have hits of the same settings. *cancel becomes true if it has to end;
- * it must outlive the result. ICESTREAM_E_MEMORY. */
-int ics_merge_create(const atomic_bool *cancel, ics_merge **out, icestream_error *error);
+ * it must outlive the result. */
+ics_merge *ics_merge_create(const atomic_bool *cancel);
 /* Removes the output that was begun and not committed. Accepts NULL. */
 void ics_merge_destroy(ics_merge *merge);
+ICS_CAN_DESTROY(ics_merge, ics_merge_destroy)
 
 /* Begins the hit file `path`, as PATH.part, which no other process can begin then.
  * ICESTREAM_E_OUTPUT: there is such a file already, and `force` is false; ICESTREAM_E_MEMORY. */

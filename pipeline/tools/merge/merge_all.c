@@ -25,11 +25,8 @@ static int add_folder(ics_merge *merge, const char *folder, icestream_error *err
                                                  "expected hit files",
                                                  folder);
     for (size_t i = 0; status == ICESTREAM_OK && i < names.count; ++i) {
-        char *path = ics_hit_names_path(folder, names.items[i]->d_name);
-        status = path != NULL
-                     ? add(merge, path, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
-        free(path);
+        ICS_FREES char *path = ics_hit_names_path(folder, names.items[i]->d_name);
+        status = add(merge, path, error);
     }
     ics_hit_names_free(&names);
     return status;
@@ -45,25 +42,23 @@ static int add_all(ics_merge *merge, char *const *paths, size_t count, icestream
     return ICESTREAM_OK;
 }
 
+static int merge_all(char *const *paths, size_t count, const char *output, bool force,
+                     icestream_error *error)
+{
+    ICS_DESTROYS(ics_merge_destroy) ics_merge *merge = ics_merge_create(ics_stop_signals_cancel());
+    ICS_TRY(ics_merge_begin(merge, output, force, error));
+    ICS_TRY(add_all(merge, paths, count, error));
+    return ics_merge_commit(merge, error);
+}
+
 int ics_merge_all(char *const *paths, size_t count, const char *output, bool force,
                   icestream_error *error)
 {
-    ics_merge *merge = NULL;
     ics_stop_signals_catch(true);
-    int status = ics_merge_create(ics_stop_signals_cancel(), &merge, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_merge_begin(merge, output, force, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = add_all(merge, paths, count, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_merge_commit(merge, error);
-    }
+    int status = merge_all(paths, count, output, force, error);
     if (status == ICESTREAM_E_INTERRUPTED) {
         status = error->status = ics_stop_signals_status();
     }
-    ics_merge_destroy(merge);
     ics_stop_signals_release();
     return status;
 }

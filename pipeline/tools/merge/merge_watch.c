@@ -1,5 +1,6 @@
 /* Joining files of a folder as they come. */
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/tools/merge/hit_names.h"
 #include "pipeline/tools/merge/merge.h"
 #include "pipeline/tools/signals/stop_signals.h"
@@ -31,12 +32,6 @@ typedef struct watch {
     struct timespec summary; /* when a run of the folder had written its summary last */
 } watch;
 
-static int out_of_memory(const watch *w, icestream_error *error)
-{
-    return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for the names of its files",
-                         w->options->folder);
-}
-
 /* ---- outputs --------------------------------------------------------------------------------- */
 
 /* Returns whether a name is that of an output, and its number. */
@@ -54,20 +49,17 @@ static bool is_output(const watch *w, const char *name, uint32_t *number)
     return true;
 }
 
-static int split_output(watch *w, icestream_error *error)
+static void split_output(watch *w)
 {
     const char *output = w->options->output, *slash = strrchr(output, '/');
     struct stat watched, own;
     w->stem = slash != NULL ? slash + 1 : output;
     w->stem_length = strlen(w->stem) - (sizeof ending - 1);
-    w->output_folder = slash == NULL ? strdup("./") : strndup(output, (size_t)(slash - output) + 1);
-    if (w->output_folder == NULL) {
-        return out_of_memory(w, error);
-    }
+    w->output_folder = slash == NULL ? ics_new_copy("./")
+                                     : ics_new_text("%.*s", (int)(slash - output) + 1, output);
     w->shares_folder = stat(w->options->folder, &watched) == 0 &&
                        stat(w->output_folder, &own) == 0 && watched.st_dev == own.st_dev &&
                        watched.st_ino == own.st_ino;
-    return ICESTREAM_OK;
 }
 
 /* Reads what earlier calls with the same output have merged. */
@@ -81,10 +73,8 @@ static int learn(watch *w, icestream_error *error)
     for (size_t i = 0; status == ICESTREAM_OK && i < names.count; ++i) {
         uint32_t number;
         if (is_output(w, names.items[i]->d_name, &number)) {
-            char *path = ics_hit_names_path(w->output_folder, names.items[i]->d_name);
-            status =
-                path != NULL ? ics_merge_learn(w->merge, path, error) : out_of_memory(w, error);
-            free(path);
+            ICS_FREES char *path = ics_hit_names_path(w->output_folder, names.items[i]->d_name);
+            status = ics_merge_learn(w->merge, path, error);
             w->number = number + 1;
         }
     }
@@ -94,20 +84,14 @@ static int learn(watch *w, icestream_error *error)
 
 static int begin_output(watch *w, icestream_error *error)
 {
-    char *path = NULL;
     if (w->number >= NUMBERS_MAX) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "%s: found %d files with this name and a number, expected fewer",
                              w->options->output, NUMBERS_MAX);
     }
-    if (asprintf(&path, "%s%.*s-%06" PRIu32 "%s", w->output_folder, (int)w->stem_length, w->stem,
-                 w->number, ending) < 0) {
-        return out_of_memory(w, error);
-    }
-    const int status = ics_merge_begin(w->merge, path, false, error);
-    free(path);
-    w->number++;
-    return status;
+    ICS_FREES char *path = ics_new_text("%s%.*s-%06" PRIu32 "%s", w->output_folder,
+                                        (int)w->stem_length, w->stem, w->number++, ending);
+    return ics_merge_begin(w->merge, path, false, error);
 }
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
@@ -124,16 +108,6 @@ static bool is_seen(const watch *w, const char *name)
            tfind(name, &w->seen, compare_names) != NULL;
 }
 
-static int remember(watch *w, const char *name, icestream_error *error)
-{
-    char *copy = strdup(name);
-    if (copy == NULL || tsearch(copy, &w->seen, compare_names) == NULL) {
-        free(copy);
-        return out_of_memory(w, error);
-    }
-    return ICESTREAM_OK;
-}
-
 static bool is_full(const watch *w)
 {
     return ics_merge_rows(w->merge) >= w->options->rows ||
@@ -146,28 +120,23 @@ static int add(watch *w, const char *name, bool is_last, icestream_error *error)
 {
     icestream_error why = {.status = ICESTREAM_OK};
     bool added = false;
-    char *path = ics_hit_names_path(w->options->folder, name);
-    int status = path != NULL ? ICESTREAM_OK : out_of_memory(w, error);
-    if (status == ICESTREAM_OK && !ics_merge_has_begun(w->merge)) {
-        status = begin_output(w, error);
+    ICS_FREES char *path = ics_hit_names_path(w->options->folder, name);
+    if (!ics_merge_has_begun(w->merge)) {
+        ICS_TRY(begin_output(w, error));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_merge_add(w->merge, path, &added, &why);
-        w->there += status == ICESTREAM_OK && !added;
-        if (status == ICESTREAM_E_INPUT && !is_last && ics_error_may_pass(&why)) {
-            free(path);
-            return ICESTREAM_OK;
-        }
-        if (status == ICESTREAM_E_INPUT) {
-            fprintf(stderr, "warning: %s; this file is left out\n", why.text);
-            w->refused++;
-            status = ICESTREAM_OK;
-        }
-        ics_error_copy(error, &why);
+    const int status = ics_merge_add(w->merge, path, &added, &why);
+    w->there += status == ICESTREAM_OK && !added;
+    if (status == ICESTREAM_E_INPUT && !is_last && ics_error_may_pass(&why)) {
+        return ICESTREAM_OK;
     }
-    free(path);
-    ICS_TRY(status);
-    ICS_TRY(remember(w, name, error));
+    if (status != ICESTREAM_OK && status != ICESTREAM_E_INPUT) {
+        return ics_error_copy(error, &why);
+    }
+    if (status == ICESTREAM_E_INPUT) {
+        fprintf(stderr, "warning: %s; this file is left out\n", why.text);
+        w->refused++;
+    }
+    ics_new_made(tsearch(ics_new_copy(name), &w->seen, compare_names));
     return is_full(w) ? ics_merge_commit(w->merge, error) : ICESTREAM_OK;
 }
 
@@ -259,23 +228,21 @@ static int explain_end(const watch *w, icestream_error *error)
                                            w->options->folder, w->refused);
 }
 
+static int merge_as_they_come(watch *w, icestream_error *error)
+{
+    w->merge = ics_merge_create(ics_stop_signals_cancel());
+    split_output(w);
+    ICS_TRY(learn(w, error));
+    ICS_TRY(follow(w, error));
+    return explain_end(w, error);
+}
+
 int ics_merge_watch(const ics_merge_watch_options *options, icestream_error *error)
 {
     watch w = {.options = options};
     ics_stop_signals_catch(false);
-    int status = ics_merge_create(ics_stop_signals_cancel(), &w.merge, error);
-    if (status == ICESTREAM_OK) {
-        status = split_output(&w, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = learn(&w, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = follow(&w, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = explain_end(&w, error);
-    } else if (status == ICESTREAM_E_INTERRUPTED) {
+    int status = merge_as_they_come(&w, error);
+    if (status == ICESTREAM_E_INTERRUPTED) {
         status = error->status = ics_stop_signals_status();
     }
     ics_merge_destroy(w.merge);

@@ -50,10 +50,18 @@ static const char *digest_in(const json_t *metadata, size_t i)
     return text != NULL && strlen(text) == ICS_DIGEST_TEXT - 1 ? text : NULL;
 }
 
+/* Adds a step file, of which no other hit file may have the hits. */
 static int insert(ics_merged_inputs *inputs, const char *digest, const char *file, int state,
                   icestream_error *error)
 {
+    const merged_step_file *other = find(inputs, digest);
     const size_t size = strlen(file) + 1;
+    if (other != NULL) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found hits of the step file with SHA-256 %.16s..., whose hits %s "
+                             "has as well, expected each step file once",
+                             file, digest, other->file);
+    }
     merged_step_file *item = calloc(1, sizeof *item + size);
     if (item != NULL) {
         item->state = state;
@@ -113,15 +121,7 @@ int ics_merged_inputs_add(ics_merged_inputs *inputs, const char *path, const jso
     }
     *out = there == count ? ICS_MERGED_THERE : ICS_MERGED_NEW;
     for (size_t i = 0; *out == ICS_MERGED_NEW && i < count; ++i) {
-        const char *digest = digest_in(metadata, i);
-        const merged_step_file *other = find(inputs, digest);
-        const int status =
-            other == NULL
-                ? insert(inputs, digest, path, OF_THIS_OUTPUT, error)
-                : ics_error_set(error, ICESTREAM_E_INPUT,
-                                "%s: found hits of the step file with SHA-256 %.16s..., whose hits "
-                                "%s has as well, expected each step file once",
-                                path, digest, other->file);
+        const int status = insert(inputs, digest_in(metadata, i), path, OF_THIS_OUTPUT, error);
         if (status != ICESTREAM_OK) {
             withdraw(inputs, metadata, i);
             return status;
@@ -135,15 +135,7 @@ int ics_merged_inputs_learn(ics_merged_inputs *inputs, const char *path, const j
 {
     ICS_TRY(check(path, metadata, error));
     for (size_t i = 0; i < count_in(metadata); ++i) {
-        const char *digest = digest_in(metadata, i);
-        const merged_step_file *other = find(inputs, digest);
-        if (other != NULL) {
-            return ics_error_set(error, ICESTREAM_E_INPUT,
-                                 "%s: found hits of the step file with SHA-256 %.16s..., whose "
-                                 "hits %s has as well, expected each step file once",
-                                 path, digest, other->file);
-        }
-        ICS_TRY(insert(inputs, digest, path, OF_EARLIER_CALL, error));
+        ICS_TRY(insert(inputs, digest_in(metadata, i), path, OF_EARLIER_CALL, error));
     }
     return ICESTREAM_OK;
 }

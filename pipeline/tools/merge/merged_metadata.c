@@ -1,5 +1,6 @@
 #include "pipeline/tools/merge/merged_metadata.h"
 
+#include "base/destroys.h"
 #include "base/error.h"
 #include "pipeline/checkpoint/settings.h"
 #include "pipeline/devices/batch.h"
@@ -154,15 +155,15 @@ static int add_histograms(ics_merged_metadata *merged, const char *path, const j
 
 static int add_mismatch(ics_merged_metadata *merged, const json_t *metadata, icestream_error *error)
 {
-    json_t *all = json_pack("{s:O*}", "light_mismatch", merged->light_mismatch);
-    const int status = all != NULL ? ics_metadata_set_light_mismatch(
-                                         all, json_object_get(metadata, "light_mismatch"), error)
-                                   : out_of_memory(merged->first, error);
-    json_t *joined = json_incref(json_object_get(all, "light_mismatch"));
+    json_auto_t *all = json_pack("{s:O*}", "light_mismatch", merged->light_mismatch);
+    if (all == NULL) {
+        return out_of_memory(merged->first, error);
+    }
+    ICS_TRY(
+        ics_metadata_set_light_mismatch(all, json_object_get(metadata, "light_mismatch"), error));
     json_decref(merged->light_mismatch);
-    merged->light_mismatch = joined;
-    json_decref(all);
-    return status;
+    merged->light_mismatch = json_incref(json_object_get(all, "light_mismatch"));
+    return ICESTREAM_OK;
 }
 
 int ics_merged_metadata_add(ics_merged_metadata *merged, const char *path, const json_t *metadata,
@@ -181,31 +182,24 @@ int ics_merged_metadata_add(ics_merged_metadata *merged, const char *path, const
 int ics_merged_metadata_make(const ics_merged_metadata *merged, json_t *inputs, json_t **out,
                              icestream_error *error)
 {
-    json_t *all = json_deep_copy(merged->shared);
-    int status = all != NULL ? ics_metadata_set_account(all, &merged->account, error)
-                             : out_of_memory(merged->first, error);
-    const json_t *content = json_object_get(all, "content");
-    if (status == ICESTREAM_OK && content != NULL) {
+    json_auto_t *all = json_deep_copy(merged->shared);
+    if (all == NULL) {
+        return out_of_memory(merged->first, error);
+    }
+    ICS_TRY(ics_metadata_set_account(all, &merged->account, error));
+    if (json_object_get(all, "content") != NULL) {
         char text[16];
         snprintf(text, sizeof text, "%s", content_of(all));
-        status = ics_metadata_set_detection(all, text, &merged->account, error);
+        ICS_TRY(ics_metadata_set_detection(all, text, &merged->account, error));
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_metadata_set_maths(all, merged->maths, error);
+    ICS_TRY(ics_metadata_set_maths(all, merged->maths, error));
+    ICS_TRY(ics_metadata_set_light_mismatch(all, merged->light_mismatch, error));
+    if (json_object_set(all, "inputs", inputs) != 0 ||
+        (merged->histograms != NULL &&
+         json_object_set(all, "histograms", merged->histograms) != 0)) {
+        return out_of_memory(merged->first, error);
     }
-    if (status == ICESTREAM_OK) {
-        status = ics_metadata_set_light_mismatch(all, merged->light_mismatch, error);
-    }
-    if (status == ICESTREAM_OK && (json_object_set(all, "inputs", inputs) != 0 ||
-                                   (merged->histograms != NULL &&
-                                    json_object_set(all, "histograms", merged->histograms) != 0))) {
-        status = out_of_memory(merged->first, error);
-    }
-    if (status != ICESTREAM_OK) {
-        json_decref(all);
-        return status;
-    }
-    *out = all;
+    *out = ICS_HAND_OVER(all);
     return ICESTREAM_OK;
 }
 

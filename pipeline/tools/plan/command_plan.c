@@ -106,26 +106,22 @@ static int read_production(const ics_arguments *given, ics_production_options *o
     return read_number(given, OPTION_OVERHEAD, 0, &out->overhead, error);
 }
 
+static int plan(const ics_arguments *given, const icestream_config *config, icestream_error *error)
+{
+    ics_production_options production;
+    ICS_TRY(read_production(given, &production, error));
+    if (production.files > 0) {
+        return ics_production_plan(config, &production, stdout, error);
+    }
+    const icestream_plan_options how = {.architecture =
+                                            (int)given->options[OPTION_ARCHITECTURE].whole,
+                                        .json = given->options[OPTION_JSON].given};
+    return icestream_plan(config, &how, stdout, error);
+}
+
 static int execute(const ics_arguments *given, icestream_error *error)
 {
-    icestream_config *config = NULL;
-    ics_production_options production;
-    int status = read_production(given, &production, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_command_config(given, &config, error);
-    }
-    if (status == ICESTREAM_OK && given->options[OPTION_PRINT_EFFECTIVE].given) {
-        status = icestream_config_print(config, stdout, error);
-    } else if (status == ICESTREAM_OK && production.files > 0) {
-        status = ics_production_plan(config, &production, stdout, error);
-    } else if (status == ICESTREAM_OK) {
-        const icestream_plan_options plan = {.architecture =
-                                                 (int)given->options[OPTION_ARCHITECTURE].whole,
-                                             .json = given->options[OPTION_JSON].given};
-        status = icestream_plan(config, &plan, stdout, error);
-    }
-    icestream_config_destroy(config);
-    return status;
+    return ics_command_with_config(given, NULL, 0, plan, error);
 }
 
 const ics_command ics_command_plan = {

@@ -44,15 +44,6 @@ typedef struct ics_plan {
     ics_plan_on_gpu gpu;
 } ics_plan;
 
-/* Makes the plan of a CPU if photons would run on the CPU, and the plan of a GPU if photons could
- * run on one or if `architecture` is not 0. `out` is all zeros; free it with ics_plan_free, also
- * after an error. ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY. */
-int ics_plan_make(const icestream_config *config, int architecture, ics_plan *out,
-                  icestream_error *error);
-
-/* Frees what a plan holds, but not the plan itself. */
-void ics_plan_free(ics_plan *plan);
-
 /* Names where the program of a schedule comes from: "compiled", "cached" or "installed". */
 const char *ics_plan_origin_text(ics_program_origin origin);
 

@@ -1,3 +1,5 @@
+/* icestream_plan: reports what a run would need, without running photons. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "graphs/gpu_table.h"
 #include "pipeline/devices/device.h"
@@ -136,14 +138,12 @@ static int plan_gpu(const icestream_config *config, const ics_world *world, int 
     return status;
 }
 
-int ics_plan_make(const icestream_config *config, int architecture, ics_plan *out,
-                  icestream_error *error)
+static int make(const icestream_config *config, int architecture, ics_plan *out,
+                icestream_error *error)
 {
     ics_world world;
-    int status = ics_world_create(config, &world, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_world_create(config, &world, error));
+    int status = ICESTREAM_OK;
     world.sums = config;
     ics_backend backend = config->device.backend;
     if (backend != ICS_BACKEND_CPU || architecture != 0) {
@@ -163,36 +163,20 @@ int ics_plan_make(const icestream_config *config, int architecture, ics_plan *ou
     return status;
 }
 
-/* ---- what is in a plan ----------------------------------------------------------------------- */
-
-const char *ics_plan_origin_text(ics_program_origin origin)
+int icestream_plan(const icestream_config *config, const icestream_plan_options *options, FILE *out,
+                   icestream_error *error)
 {
-    switch (origin) {
-    case ICS_PROGRAM_COMPILED:
-        return "compiled";
-    case ICS_PROGRAM_CACHED:
-        return "cached";
-    case ICS_PROGRAM_INSTALLED:
-        break;
+    ICS_FREES ics_plan *plan = calloc(1, sizeof *plan);
+    if (plan == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "plan: out of memory");
     }
-    return "installed";
-}
-
-const ics_kernel_resources *ics_plan_largest_kernel(const ics_gpu_plan *schedule)
-{
-    const ics_kernel_resources *largest = NULL;
-    for (size_t i = 0; i < schedule->kernel_count; ++i) {
-        if (largest == NULL || schedule->kernels[i].resources.registers > largest->registers) {
-            largest = &schedule->kernels[i].resources;
-        }
+    int status = make(config, options->architecture, plan, error);
+    if (status == ICESTREAM_OK) {
+        status = options->json ? ics_plan_print_json(plan, out, error)
+                               : ics_plan_print_text(plan, out, error);
     }
-    return largest;
-}
-
-void ics_plan_free(ics_plan *plan)
-{
     for (size_t i = 0; i < plan->gpu.count; ++i) {
         ics_gpu_plan_destroy(plan->gpu.schedules[i]);
     }
-    plan->gpu.count = 0;
+    return status;
 }

@@ -7,6 +7,30 @@
 #include <inttypes.h>
 #include <string.h>
 
+const char *ics_plan_origin_text(ics_program_origin origin)
+{
+    switch (origin) {
+    case ICS_PROGRAM_COMPILED:
+        return "compiled";
+    case ICS_PROGRAM_CACHED:
+        return "cached";
+    case ICS_PROGRAM_INSTALLED:
+        break;
+    }
+    return "installed";
+}
+
+const ics_kernel_resources *ics_plan_largest_kernel(const ics_gpu_plan *schedule)
+{
+    const ics_kernel_resources *largest = NULL;
+    for (size_t i = 0; i < schedule->kernel_count; ++i) {
+        if (largest == NULL || schedule->kernels[i].resources.registers > largest->registers) {
+            largest = &schedule->kernels[i].resources;
+        }
+    }
+    return largest;
+}
+
 /* Returns the registers of the largest kernel of a schedule, or 0 if it was not planned. */
 static uint32_t registers_of(const ics_plan_on_gpu *gpu, ics_schedule schedule)
 {

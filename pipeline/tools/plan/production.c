@@ -44,26 +44,16 @@ static int sum_steps(const ics_step_cost *cost, ics_step_generator *generator, u
     return ICESTREAM_OK;
 }
 
-static int measure_file(const icestream_config *config, one_file *out, icestream_error *error)
+/* Loads the world, which the caller destroys. */
+static int measure_file(const icestream_config *config, ics_world *world, one_file *out,
+                        icestream_error *error)
 {
-    ics_world world = {0};
-    ics_step_cost *cost = NULL;
-    ics_step_generator *generator = NULL;
-    int status = ics_world_create(config, &world, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_step_cost_create(config, &world, &cost, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_step_generator_create(config, world.models, -1, &generator, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = sum_steps(cost, generator, ics_workers_thread_count(config->device.threads), out,
-                           error);
-    }
-    ics_step_generator_destroy(generator);
-    ics_step_cost_destroy(cost);
-    ics_world_destroy(&world);
-    return status;
+    ICS_DESTROYS(ics_step_cost_destroy) ics_step_cost *cost = NULL;
+    ICS_DESTROYS(ics_step_generator_destroy) ics_step_generator *generator = NULL;
+    ICS_TRY(ics_world_create(config, world, error));
+    ICS_TRY(ics_step_cost_create(config, world, &cost, error));
+    ICS_TRY(ics_step_generator_create(config, world->models, -1, &generator, error));
+    return sum_steps(cost, generator, ics_workers_thread_count(config->device.threads), out, error);
 }
 
 static double number_of(const json_t *object, const char *key)
@@ -76,7 +66,7 @@ static double number_of(const json_t *object, const char *key)
 static int read_bench(const char *path, plan *out, icestream_error *error)
 {
     json_error_t fault;
-    json_t *root = json_load_file(path, 0, &fault);
+    json_auto_t *root = json_load_file(path, 0, &fault);
     if (root == NULL) {
         return ics_error_set(error, ICESTREAM_E_INPUT,
                              "--bench: %s: line %d: %s, expected what `icestream bench --json` "
@@ -93,7 +83,6 @@ static int read_bench(const char *path, plan *out, icestream_error *error)
             out->hits = number_of(row, "hits") / photons;
         }
     }
-    json_decref(root);
     return out->rate > 0 ? ICESTREAM_OK
                          : ics_error_set(error, ICESTREAM_E_INPUT,
                                          "--bench: %s: found no rows with seconds and bounces, "
@@ -168,7 +157,10 @@ int ics_production_plan(const icestream_config *config, const ics_production_opt
         all.hits = options->hits;
     }
     ICS_TRY(ics_config_check_light(config, "plan --production", error));
-    ICS_TRY(measure_file(config, &all.file, error));
+    ics_world world = {0};
+    const int status = measure_file(config, &world, &all.file, error);
+    ics_world_destroy(&world);
+    ICS_TRY(status);
     derive(&all);
     return options->json ? print_json(&all, out, error) : print_text(&all, out, error);
 }

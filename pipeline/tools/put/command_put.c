@@ -39,18 +39,11 @@ static const ics_option options[OPTIONS] = {
 /* Digests what the hits of a configuration depend on. */
 static int digest_config(const char *path, ics_origin *out, icestream_error *error)
 {
-    icestream_config *config = NULL;
-    ics_models *models = NULL;
-    int status = icestream_config_load(path, NULL, 0, &config, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_world_load_models(config, &models, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_origin_create(config, models, out, error);
-    }
-    ics_models_destroy(models);
-    icestream_config_destroy(config);
-    return status;
+    ICS_DESTROYS(icestream_config_destroy) icestream_config *config = NULL;
+    ICS_DESTROYS(ics_models_destroy) ics_models *models = NULL;
+    ICS_TRY(icestream_config_load(path, NULL, 0, &config, error));
+    ICS_TRY(ics_world_load_models(config, &models, error));
+    return ics_origin_create(config, models, out, error);
 }
 
 static int execute(const ics_arguments *given, icestream_error *error)

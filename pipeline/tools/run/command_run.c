@@ -91,7 +91,7 @@ static bool has_json_log(const ics_arguments *given)
     return log != NULL && strcmp(log, "json") == 0;
 }
 
-static int execute_run(const icestream_config *config, const ics_arguments *given,
+static int execute_run(const ics_arguments *given, const icestream_config *config,
                        icestream_error *error)
 {
     const ics_option_value *values = given->options;
@@ -120,9 +120,7 @@ static int execute_run(const icestream_config *config, const ics_arguments *give
 
 static int execute(const ics_arguments *given, icestream_error *error)
 {
-    icestream_config *config = NULL;
     ics_run_operands operands;
-    const char *path = given->operand_count > 0 ? given->operands[0] : NULL;
     const char *first[ICS_RUN_OPERAND_KEYS + 1];
     size_t count = 0;
     int status = ics_run_operands_read(given, &given->options[OPTION_SET],
@@ -134,15 +132,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
         first[count++] = "device.check=true";
     }
     if (status == ICESTREAM_OK) {
-        status = ics_command_load(given, path, first, count, &config, error);
+        status = ics_command_with_config(given, first, count, execute_run, error);
     }
     ics_run_operands_free(&operands);
-    if (status == ICESTREAM_OK) {
-        status = given->options[OPTION_PRINT_EFFECTIVE].given
-                     ? icestream_config_print(config, stdout, error)
-                     : execute_run(config, given, error);
-    }
-    icestream_config_destroy(config);
     return status;
 }
 

@@ -1,6 +1,8 @@
 #include "pipeline/tools/run/run_operands.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "base/url.h"
 #include "pipeline/config/hit_name.h"
 
@@ -23,17 +25,12 @@ static bool is_folder(const char *path)
 }
 
 /* Adds KEY=VALUE. JSON is YAML, and protects every character of a name. Takes the value. */
-static int add(ics_run_operands *out, const char *key, json_t *value, icestream_error *error)
+static void add(ics_run_operands *out, const char *key, json_t *value)
 {
-    char *text = value != NULL ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    ICS_FREES char *text =
+        ics_new_made(json_dumps(ics_new_made(value), JSON_ENCODE_ANY | JSON_COMPACT));
+    out->sets[out->count++] = ics_new_text("%s=%s", key, text);
     json_decref(value);
-    if (text == NULL || asprintf(&out->sets[out->count], "%s=%s", key, text) < 0) {
-        free(text);
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for options");
-    }
-    free(text);
-    out->count++;
-    return ICESTREAM_OK;
 }
 
 static int check_text(const char *what, const char *text, icestream_error *error)
@@ -95,20 +92,13 @@ static int read_inputs(const ics_arguments *given, const ics_option_value *sets,
     static const char *const keys[] = {"source.files", "source.directory", "source.listen",
                                        "source.queue"};
     ICS_TRY(check_sets(sets, keys, sizeof keys / sizeof *keys, "step files after CONFIG", error));
-    json_t *files = json_array();
-    int status = ICESTREAM_OK;
-    for (int i = 1; i < given->operand_count && status == ICESTREAM_OK; ++i) {
-        status = check_input(given->operands[i], error);
-        if (status == ICESTREAM_OK &&
-            json_array_append_new(files, json_string(given->operands[i])) != 0) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for options");
-        }
+    json_auto_t *files = json_array();
+    for (int i = 1; i < given->operand_count; ++i) {
+        ICS_TRY(check_input(given->operands[i], error));
+        json_array_append_new(files, ics_new_made(json_string(given->operands[i])));
     }
-    if (status != ICESTREAM_OK) {
-        json_decref(files);
-        return status;
-    }
-    return add(out, "source.files", files, error);
+    add(out, "source.files", json_incref(files));
+    return ICESTREAM_OK;
 }
 
 /* OUT is where the hit file is shipped to; it stays in sink.directory, too. */
@@ -131,10 +121,11 @@ static int add_url(const char *output, ics_run_operands *out, icestream_error *e
     while ((at = strstr(last + 1, name)) != NULL && at < output + strcspn(output, "?#")) {
         last = at;
     }
-    json_t *url = json_sprintf("%.*s{name}%s", (int)(last - output), output, last + strlen(name));
-    ICS_TRY(add(out, "sink.url", url, error));
-    ICS_TRY(add(out, "sink.name", json_string(name), error));
-    return add(out, "sink.records", json_false(), error);
+    add(out, "sink.url",
+        json_sprintf("%.*s{name}%s", (int)(last - output), output, last + strlen(name)));
+    add(out, "sink.name", json_string(name));
+    add(out, "sink.records", json_false());
+    return ICESTREAM_OK;
 }
 
 /* Splits OUT at its last slash. */
@@ -143,19 +134,18 @@ static int add_output(const char *output, ics_run_operands *out, icestream_error
     const char *slash = strrchr(output, '/'), *name = slash != NULL ? slash + 1 : output;
     const size_t length = slash == output ? 1 : (size_t)(name - output) - (slash != NULL);
     const char *fault = ics_hit_name_fault(name);
-    json_t *folder = slash != NULL ? json_stringn(output, length) : json_string(".");
     if (name[0] == '\0' || is_folder(output)) {
         fault = "which is a folder, expected a file, such as 'FOLDER/{stem}.hits.npy'";
     } else if (slash != NULL && memchr(output, '{', length) != NULL) {
         fault = "expected {stem} in the name of the file only, not in that of its folder";
     }
     if (fault != NULL) {
-        json_decref(folder);
         return ics_error_set(error, ICESTREAM_E_USAGE, "--output: found %s, %s", output, fault);
     }
-    ICS_TRY(add(out, "sink.directory", folder, error));
-    ICS_TRY(add(out, "sink.name", json_string(name), error));
-    return add(out, "sink.records", json_false(), error);
+    add(out, "sink.directory", slash != NULL ? json_stringn(output, length) : json_string("."));
+    add(out, "sink.name", json_string(name));
+    add(out, "sink.records", json_false());
+    return ICESTREAM_OK;
 }
 
 static int read_output(const ics_arguments *given, const ics_option_value *sets, const char *output,
@@ -168,7 +158,8 @@ static int read_output(const ics_arguments *given, const ics_option_value *sets,
     ICS_TRY(check_sets(sets, is_url ? url_keys : file_keys, 2, "--output", error));
     ICS_TRY(check_text("--output", output, error));
     if (strcmp(output, "-") == 0) {
-        return add(out, "sink.directory", json_string("-"), error);
+        add(out, "sink.directory", json_string("-"));
+        return ICESTREAM_OK;
     }
     if (given->operand_count > 2 && !ics_hit_name_has_stem(output)) {
         return ics_error_set(

@@ -19,11 +19,7 @@ enum {
 
 static const ics_option options[OPTIONS] = {
     [OPTION_SET] = ICS_OPTION_ROW_SET,
-    [OPTION_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .type = ICS_OPTION_TEXT,
-                       .value = "PATTERN",
-                       .help = "names of the parts, in an existing folder; {part} is the number"},
+    [OPTION_OUTPUT] = ICS_OPTION_ROW_OUTPUT("PATTERN", "names of the parts, in an existing folder; {part} is the number"),
     [OPTION_PARTS] = {.name = "parts",
                       .type = ICS_OPTION_WHOLE,
                       .value = "N",
@@ -67,21 +63,16 @@ static int read_options(const ics_arguments *given, ics_split_options *out, ices
     return ICESTREAM_OK;
 }
 
+static int split(const ics_arguments *given, const icestream_config *config, icestream_error *error)
+{
+    ics_split_options how;
+    ICS_TRY(read_options(given, &how, error));
+    return ics_split(config, &how, stdout, error);
+}
+
 static int execute(const ics_arguments *given, icestream_error *error)
 {
-    icestream_config *config = NULL;
-    ics_split_options split;
-    const bool print = given->options[OPTION_PRINT_EFFECTIVE].given;
-    int status = print ? ICESTREAM_OK : read_options(given, &split, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_command_config(given, &config, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = print ? icestream_config_print(config, stdout, error)
-                       : ics_split(config, &split, stdout, error);
-    }
-    icestream_config_destroy(config);
-    return status;
+    return ics_command_with_config(given, NULL, 0, split, error);
 }
 
 const ics_command ics_command_split = {

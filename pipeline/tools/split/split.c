@@ -1,15 +1,32 @@
 #include "pipeline/tools/split/split.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/files/table_writer.h"
+#include "pipeline/tools/measure/report.h"
 #include "pipeline/tools/measure/step_cost.h"
 #include "pipeline/tools/split/split_names.h"
-#include "pipeline/tools/split/split_report.h"
 #include "pipeline/tools/split/split_source.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
+
+/* One part. */
+typedef struct split_part {
+    char *path; /* owned by the caller's list */
+    uint64_t steps, photons;
+    double bounces; /* expected */
+} split_part;
+
+typedef struct split_result {
+    split_part *parts; /* [count] */
+    size_t count;
+    uint32_t wanted;  /* parts; there are fewer if single steps cost more than a part */
+    double bounces;   /* expected, of all parts */
+    double costliest; /* the largest expected number of bounces of one step */
+} split_result;
 
 typedef struct split {
     const icestream_config *config;
@@ -22,14 +39,14 @@ typedef struct split {
     double done;              /* expected bounces of the steps so far */
     uint32_t number;          /* of the part that is being written, among those that are wanted */
     ics_table_writer *writer; /* NULL: no part is being written */
-    ics_split_result result;
+    split_result result;
 } split;
 
 /* ---- the first pass: what all steps cost ----------------------------------------------------- */
 
 static int sum_costs(split *all, icestream_error *error)
 {
-    ics_split_result *result = &all->result;
+    split_result *result = &all->result;
     const icestream_step *steps;
     for (size_t count = 1; count > 0;) {
         ICS_TRY(ics_split_source_next(all->source, &steps, &count, error));
@@ -72,12 +89,9 @@ static int choose_parts(split *all, icestream_error *error)
 
 static int begin_part(split *all, icestream_error *error)
 {
-    ics_split_result *result = &all->result;
-    ics_split_part *part = &result->parts[result->count];
+    split_result *result = &all->result;
+    split_part *part = &result->parts[result->count];
     part->path = ics_split_names_path(&all->names, (uint32_t)result->count);
-    if (part->path == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "split: out of memory for names");
-    }
     result->count++;
     ICS_TRY(ics_config_check_output(all->config, "--output", part->path, error));
     return ics_table_writer_create(part->path, ics_layout_steps(), all->options->force,
@@ -87,11 +101,9 @@ static int begin_part(split *all, icestream_error *error)
 static int end_part(split *all, icestream_error *error)
 {
     const json_t *light = ics_split_source_light(all->source);
-    json_t *metadata = light != NULL ? json_pack("{s:O}", "light", light) : json_object();
-    int status = metadata != NULL
-                     ? ics_table_writer_commit(all->writer, metadata, error)
-                     : ics_error_set(error, ICESTREAM_E_MEMORY, "split: out of memory");
-    json_decref(metadata);
+    json_auto_t *metadata =
+        ics_new_made(light != NULL ? json_pack("{s:O}", "light", light) : json_object());
+    const int status = ics_table_writer_commit(all->writer, metadata, error);
     ics_table_writer_destroy(all->writer);
     all->writer = NULL;
     return status;
@@ -117,7 +129,7 @@ static int add_step(split *all, const icestream_step *step, icestream_error *err
         ICS_TRY(begin_part(all, error));
         all->number = number;
     }
-    ics_split_part *part = &all->result.parts[all->result.count - 1];
+    split_part *part = &all->result.parts[all->result.count - 1];
     part->steps++;
     part->photons += step->photons;
     part->bounces += bounces;
@@ -137,7 +149,52 @@ static int write_parts(split *all, icestream_error *error)
     return end_part(all, error);
 }
 
-/* ---- both ------------------------------------------------------------------------------------ */
+/* ---- the report ------------------------------------------------------------------------------ */
+
+static int print_text(const split_result *result, FILE *out, icestream_error *error)
+{
+    double least = INFINITY, most = 0;
+    uint64_t steps = 0, photons = 0;
+    for (size_t i = 0; i < result->count; ++i) {
+        least = fmin(least, result->parts[i].bounces);
+        most = fmax(most, result->parts[i].bounces);
+        steps += result->parts[i].steps;
+        photons += result->parts[i].photons;
+    }
+    fprintf(out, "%zu parts, %s to %s\n", result->count, result->parts[0].path,
+            result->parts[result->count - 1].path);
+    fprintf(out,
+            "%" PRIu64 " steps, %.4g photons, %.4g expected bounces (%.1f per photon); "
+            "a part has %.4g to %.4g\n",
+            steps, (double)photons, result->bounces, result->bounces / (double)photons, least,
+            most);
+    if (result->count < result->wanted) {
+        fprintf(out,
+                "%" PRIu32 " parts were asked for: a step is never divided, and the costliest "
+                "one has %.4g expected bounces\n",
+                result->wanted, result->costliest);
+    }
+    return ics_report_end("split", out, error);
+}
+
+static int print_json(const split_result *result, FILE *out, icestream_error *error)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < result->count; ++i) {
+        const split_part *part = &result->parts[i];
+        json_array_append_new(
+            parts, json_pack("{s:o, s:I, s:I, s:f}", "file", json_string_nocheck(part->path),
+                             "steps", (json_int_t)part->steps, "photons", (json_int_t)part->photons,
+                             "bounces", part->bounces));
+    }
+    return ics_report_json("split",
+                           json_pack("{s:o, s:f, s:f}", "parts", parts, "bounces", result->bounces,
+                                     "costliest_step", result->costliest),
+                           out, error);
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------------------------ */
 
 static int check_names(const split *all, uint32_t count, bool force, icestream_error *error)
 {
@@ -162,8 +219,8 @@ static int make(split *all, FILE *out, icestream_error *error)
     ICS_TRY(ics_split_source_rewind(all->source, error));
     ICS_TRY(write_parts(all, error));
     ICS_TRY(check_names(all, (uint32_t)all->result.count, true, error));
-    return options->json ? ics_split_print_json(&all->result, out, error)
-                         : ics_split_print_text(&all->result, out, error);
+    return options->json ? print_json(&all->result, out, error)
+                         : print_text(&all->result, out, error);
 }
 
 int ics_split(const icestream_config *config, const ics_split_options *options, FILE *out,

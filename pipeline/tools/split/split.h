@@ -5,8 +5,7 @@
  * The files of pipeline/tools/split:
  *   split_source   steps of a file, or of particles or a workload, exactly as they are stored
  *   split_names    the names of the parts
- *   split          two passes: the sum of the costs, and then the parts
- *   split_report   what was made, as text or JSON
+ *   split          two passes: the sum of the costs, and then the parts; what was made
  */
 #ifndef ICS_TOOLS_SPLIT_SPLIT_H
 #define ICS_TOOLS_SPLIT_SPLIT_H

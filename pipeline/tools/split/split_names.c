@@ -1,6 +1,7 @@
 #include "pipeline/tools/split/split_names.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/files/output.h"
 
 #include <dirent.h>
@@ -50,10 +51,8 @@ int ics_split_names_read(const char *pattern, ics_split_names *out, icestream_er
 
 char *ics_split_names_path(const ics_split_names *names, uint32_t number)
 {
-    char *path = NULL;
-    const int length = asprintf(&path, "%s/%s%0*u%s", names->folder, names->before,
-                                ICS_SPLIT_DIGITS, number, names->after);
-    return length >= 0 ? path : NULL;
+    return ics_new_text("%s/%s%0*u%s", names->folder, names->before, ICS_SPLIT_DIGITS, number,
+                        names->after);
 }
 
 /* Returns the number of the part with this name, or -1 if the name is none of a part. */

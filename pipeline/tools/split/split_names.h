@@ -16,8 +16,7 @@ typedef struct ics_split_names {
  * name has the ending of another format, or it is too long. */
 int ics_split_names_read(const char *pattern, ics_split_names *out, icestream_error *error);
 
-/* Returns the path of part `number`, < ICS_SPLIT_PARTS_MAX. The caller frees it. NULL: no memory.
- */
+/* Returns the path of part `number`, < ICS_SPLIT_PARTS_MAX. The caller frees it. */
 char *ics_split_names_path(const ics_split_names *names, uint32_t number);
 
 /* Refuses a folder in which another split left parts with these names, because workers would

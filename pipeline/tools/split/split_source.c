@@ -1,6 +1,7 @@
 #include "pipeline/tools/split/split_source.h"
 
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/devices/workers.h"
 #include "pipeline/files/format/table_reader.h"
 #include "pipeline/files/step_reader.h"
@@ -21,14 +22,10 @@ struct ics_split_source {
 /* Checks all of a file as a run does. */
 static int check_file(const char *path, uint32_t spectra, icestream_error *error)
 {
-    ics_step_reader *reader = NULL;
+    ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
     ics_step_summary summary;
-    int status = ics_step_reader_open(path, spectra, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_step_reader_check(reader, &summary, NULL, error);
-    }
-    ics_step_reader_destroy(reader);
-    return status;
+    ICS_TRY(ics_step_reader_open(path, spectra, &reader, error));
+    return ics_step_reader_check(reader, &summary, NULL, error);
 }
 
 static int start_generator(ics_split_source *source, icestream_error *error)
@@ -44,10 +41,7 @@ static int open_steps(ics_split_source *source, const char *input, icestream_err
     if (input == NULL) {
         return start_generator(source, error);
     }
-    source->piece = calloc(PIECE, sizeof *source->piece);
-    if (source->piece == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for steps", input);
-    }
+    source->piece = ICS_NEW_ARRAY(icestream_step, PIECE);
     ICS_TRY(check_file(input, (uint32_t)source->models->light->count, error));
     return ics_table_reader_open(input, ics_layout_steps(), &source->file, error);
 }
@@ -55,19 +49,10 @@ static int open_steps(ics_split_source *source, const char *input, icestream_err
 int ics_split_source_open(const icestream_config *config, const ics_models *models,
                           const char *input, ics_split_source **out, icestream_error *error)
 {
-    ics_split_source *source = calloc(1, sizeof *source);
-    if (source == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "split: out of memory");
-    }
+    ics_split_source *source = *out = ICS_NEW(ics_split_source);
     source->config = config;
     source->models = models;
-    const int status = open_steps(source, input, error);
-    if (status != ICESTREAM_OK) {
-        ics_split_source_destroy(source);
-        return status;
-    }
-    *out = source;
-    return ICESTREAM_OK;
+    return open_steps(source, input, error);
 }
 
 void ics_split_source_destroy(ics_split_source *source)

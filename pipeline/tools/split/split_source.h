@@ -11,8 +11,8 @@
 typedef struct ics_split_source ics_split_source;
 
 /* Opens the steps of the file `input`, or for NULL those that the configuration makes. A file is
- * checked as a run checks it. Configuration and models must outlive *out. The caller destroys *out.
- * ICESTREAM_E_INPUT, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+ * checked as a run checks it. Configuration and models must outlive *out. The caller destroys *out,
+ * also after an error. ICESTREAM_E_INPUT, ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_split_source_open(const icestream_config *config, const ics_models *models,
                           const char *input, ics_split_source **out, icestream_error *error);
 /* Accepts NULL. */

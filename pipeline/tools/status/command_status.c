@@ -1,12 +1,13 @@
 /* The command `icestream status`. */
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/new.h"
 #include "pipeline/queue/queue_address.h"
 #include "pipeline/tools/command.h"
 #include "pipeline/tools/status/queue_text.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -56,19 +57,15 @@ static int watch(const ics_arguments *given, icestream_error *error)
 {
     for (;;) {
         const double begun = ics_clock_seconds();
-        char *text = NULL;
+        ICS_FREES char *text = NULL;
         size_t size = 0;
-        FILE *memory = open_memstream(&text, &size);
-        int status = memory != NULL ? write_report(given, memory, error) : ICESTREAM_E_MEMORY;
-        if (memory == NULL || fclose(memory) != 0) {
-            free(text);
+        FILE *memory = ics_new_made(open_memstream(&text, &size));
+        const int status = write_report(given, memory, error);
+        if (fclose(memory) != 0) {
             return ics_error_set(error, ICESTREAM_E_MEMORY, "status: out of memory");
         }
-        status = status == ICESTREAM_OK ? draw(text, error) : status;
-        free(text);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(status);
+        ICS_TRY(draw(text, error));
         const double taken = ics_clock_seconds() - begun, pause = taken > 0.1 ? 10 * taken : 1;
         nanosleep(&(struct timespec){.tv_sec = (time_t)pause,
                                      .tv_nsec = (long)(1e9 * (pause - (double)(time_t)pause))},

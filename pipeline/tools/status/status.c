@@ -202,33 +202,31 @@ static json_t *status_json(const char *folder, const ics_sink_folder *here,
         quarantine_json(folder, summary, notes), "spools", spools, "notes", notes);
 }
 
+static int read_folder(const char *folder, const ics_sink_folder *here, json_t **report,
+                       icestream_error *error)
+{
+    ICS_DESTROYS(ics_journal_summary_destroy) ics_journal_summary *summary = NULL;
+    ICS_TRY(ics_journal_summary_create(&summary, error));
+    for (size_t i = 0; i < here->journal_count; ++i) {
+        ICS_TRY(ics_journal_summary_read(summary, here->journals[i], error));
+    }
+    *report = status_json(folder, here, summary);
+    return *report != NULL ? ICESTREAM_OK
+                           : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
+}
+
 int icestream_folder_status(const char *folder, bool json, FILE *out, icestream_error *error)
 {
     ics_sink_folder here;
-    ics_journal_summary *summary = NULL;
-    int status = ics_sink_folder_look(folder, &here, error);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    status = ics_journal_summary_create(&summary, error);
-    for (size_t i = 0; i < here.journal_count && status == ICESTREAM_OK; ++i) {
-        status = ics_journal_summary_read(summary, here.journals[i], error);
-    }
-    json_t *report = status == ICESTREAM_OK ? status_json(folder, &here, summary) : NULL;
-    if (status == ICESTREAM_OK && report == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
-    }
-    ics_journal_summary_destroy(summary);
+    json_auto_t *report = NULL;
+    ICS_TRY(ics_sink_folder_look(folder, &here, error));
+    const int status = read_folder(folder, &here, &report, error);
     ics_sink_folder_free(&here);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(status);
     if (json) {
-        return ics_report_json("status", report, out, error);
+        return ics_report_json("status", json_incref(report), out, error);
     }
-    status = ics_json_make_visible(report) == 0
-                 ? ics_status_print(report, out, error)
-                 : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
-    json_decref(report);
-    return status;
+    return ics_json_make_visible(report) == 0
+               ? ics_status_print(report, out, error)
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", folder);
 }

@@ -14,11 +14,7 @@
 enum { OPTION_OUTPUT, OPTION_FORCE, OPTION_JSON, OPTIONS };
 
 static const ics_option options[OPTIONS] = {
-    [OPTION_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .type = ICS_OPTION_TEXT,
-                       .value = "FILE",
-                       .help = "with merge: the table to write, .npy"},
+    [OPTION_OUTPUT] = ICS_OPTION_ROW_OUTPUT("FILE", "with merge: the table to write, .npy"),
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
     [OPTION_JSON] = {.name = "json",
                      .letter = 'j',
@@ -48,16 +44,13 @@ static int show_json(const ics_table *table, const char *name, icestream_error *
 static int show(const ics_arguments *given, icestream_error *error)
 {
     for (int i = 1; i < given->operand_count; ++i) {
-        ics_table *table = NULL;
+        ICS_DESTROYS(ics_table_destroy) ics_table *table = NULL;
         ICS_TRY(ics_table_read(given->operands[i], &table, error));
-        int status = ICESTREAM_OK;
         if (given->options[OPTION_JSON].given) {
-            status = show_json(table, given->operands[i], error);
+            ICS_TRY(show_json(table, given->operands[i], error));
         } else {
             ics_table_about_print(table, given->operands[i], stdout);
         }
-        ics_table_destroy(table);
-        ICS_TRY(status);
     }
     return ICESTREAM_OK;
 }
@@ -66,11 +59,9 @@ static int show(const ics_arguments *given, icestream_error *error)
 static int add_all(const ics_arguments *given, ics_table *into, icestream_error *error)
 {
     for (int i = 2; i < given->operand_count; ++i) {
-        ics_table *from = NULL;
+        ICS_DESTROYS(ics_table_destroy) ics_table *from = NULL;
         ICS_TRY(ics_table_read(given->operands[i], &from, error));
-        const int status = ics_table_add(into, given->operands[1], from, given->operands[i], error);
-        ics_table_destroy(from);
-        ICS_TRY(status);
+        ICS_TRY(ics_table_add(into, given->operands[1], from, given->operands[i], error));
     }
     return ICESTREAM_OK;
 }
@@ -85,14 +76,10 @@ static int merge(const ics_arguments *given, icestream_error *error)
                              "that ends in .npy",
                              output != NULL ? output : "nowhere");
     }
-    ics_table *into = NULL;
+    ICS_DESTROYS(ics_table_destroy) ics_table *into = NULL;
     ICS_TRY(ics_table_read(given->operands[1], &into, error));
-    int status = add_all(given, into, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_table_write(into, output, given->options[OPTION_FORCE].given, error);
-    }
-    ics_table_destroy(into);
-    return status;
+    ICS_TRY(add_all(given, into, error));
+    return ics_table_write(into, output, given->options[OPTION_FORCE].given, error);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

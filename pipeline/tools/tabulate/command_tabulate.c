@@ -1,4 +1,5 @@
 /* The command `icestream tabulate`: the table of the photons of a configuration. */
+#include "base/error.h"
 #include "pipeline/files/output.h"
 #include "pipeline/tools/command.h"
 #include "pipeline/tools/tabulate/tabulate.h"
@@ -17,23 +18,19 @@ static const ics_option options[OPTIONS] = {
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
 };
 
-static int execute(const ics_arguments *given, icestream_error *error)
+static int tabulate(const ics_arguments *given, const icestream_config *config,
+                    icestream_error *error)
 {
     const char *text = given->options[OPTION_OUTPUT].text;
     const char *path = text != NULL ? text : "photons.table.npy";
-    icestream_config *config = NULL;
-    int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_config_check_output(config, "--output", path, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_output_check_ending("--output", path, ".npy", error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_tabulate_make(config, path, given->options[OPTION_FORCE].given, stderr, error);
-    }
-    icestream_config_destroy(config);
-    return status;
+    ICS_TRY(ics_config_check_output(config, "--output", path, error));
+    ICS_TRY(ics_output_check_ending("--output", path, ".npy", error));
+    return ics_tabulate_make(config, path, given->options[OPTION_FORCE].given, stderr, error);
+}
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    return ics_command_with_config(given, NULL, 0, tabulate, error);
 }
 
 const ics_command ics_command_tabulate = {

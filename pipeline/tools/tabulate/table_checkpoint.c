@@ -46,7 +46,8 @@ static int add_values(const ics_table_making *m, json_t *values)
 
 static int add_settings(const ics_table_making *m, json_t *origin, icestream_error *error)
 {
-    json_t *settings = NULL, *light = NULL;
+    json_t *settings = NULL;
+    json_auto_t *light = NULL;
     ICS_TRY(ics_origin_settings(m->config, m->world.models, &settings, error));
     /* The origin owns the settings afterwards, also if it has no memory for them. */
     if (json_object_set_new(origin, "settings", settings) != 0 ||
@@ -57,9 +58,7 @@ static int add_settings(const ics_table_making *m, json_t *origin, icestream_err
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_light_settings_make(m->config, &light, error));
-    const int status = ics_origin_add_light(origin, light, error);
-    json_decref(light);
-    return status;
+    return ics_origin_add_light(origin, light, error);
 }
 
 /* Makes what the metadata of a checkpoint say about it. */
@@ -72,15 +71,11 @@ static int make_content(const ics_table_making *m, json_t **out, icestream_error
                                          .detector = facts->detector,
                                          .input = m->part};
     char photons[24];
-    json_t *origin = NULL;
+    json_auto_t *origin = NULL;
     snprintf(photons, sizeof photons, "%" PRIu64, m->steps.photons);
     ICS_TRY(ics_metadata_create(&digests, &origin, error));
-    const int status = add_settings(m, origin, error);
-    if (status != ICESTREAM_OK) {
-        json_decref(origin);
-        return status;
-    }
-    *out = json_pack("{s:s, s:o}", "photons", photons, "origin", origin);
+    ICS_TRY(add_settings(m, origin, error));
+    *out = json_pack("{s:s, s:O}", "photons", photons, "origin", origin);
     return *out != NULL ? ICESTREAM_OK : no_memory(error);
 }
 
@@ -100,10 +95,9 @@ static int compare(const ics_table_checkpoint *checkpoint, const ics_table *foun
     const char *path = checkpoint->path;
     const json_t *had = json_object_get(found->checkpoint, "origin");
     const json_t *wanted = json_object_get(checkpoint->content, "origin");
-    json_t *list = NULL;
+    json_auto_t *list = NULL;
     ICS_TRY(ics_settings_compare(had, wanted, &list, error));
     const size_t differences = json_array_size(list);
-    json_decref(list);
     /* Files of models may have got other names. */
     if (differences == 0 && ics_metadata_same_origin(had, wanted)) {
         return ICESTREAM_OK;
@@ -146,13 +140,11 @@ static int take_over(ics_table_checkpoint *checkpoint, ics_table *found, FILE *r
 /* A damaged checkpoint is not used. One that the system cannot read may be good work. */
 static int read_file(ics_table_checkpoint *checkpoint, FILE *report, icestream_error *error)
 {
-    ics_table *found = NULL;
+    ICS_DESTROYS(ics_table_destroy) ics_table *found = NULL;
     icestream_error why = {.status = ICESTREAM_OK};
-    int status = ics_table_read(checkpoint->path, &found, &why);
+    const int status = ics_table_read(checkpoint->path, &found, &why);
     if (status == ICESTREAM_OK) {
-        status = take_over(checkpoint, found, report, error);
-        ics_table_destroy(found);
-        return status;
+        return take_over(checkpoint, found, report, error);
     }
     if (status != ICESTREAM_E_INPUT || why.cause != 0) {
         ics_error_copy(error, &why);

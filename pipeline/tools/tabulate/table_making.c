@@ -227,19 +227,15 @@ void ics_table_making_destroy(ics_table_making *making)
 int ics_table_making_create(const icestream_config *config, bool generates, FILE *progress,
                             ics_table_making **out, icestream_error *error)
 {
+    ICS_DESTROYS(ics_table_making_destroy) ics_table_making *m = calloc(1, sizeof *m);
     *out = NULL;
-    ics_table_making *m = calloc(1, sizeof *m);
     if (m == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a table");
     }
     m->config = config;
     m->generates = generates;
     m->progress = ics_task_progress_begin(progress);
-    const int status = prepare(m, error);
-    if (status != ICESTREAM_OK) {
-        ics_table_making_destroy(m);
-        return status;
-    }
-    *out = m;
+    ICS_TRY(prepare(m, error));
+    *out = ICS_HAND_OVER(m);
     return ICESTREAM_OK;
 }

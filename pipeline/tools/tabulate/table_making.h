@@ -34,6 +34,7 @@ int ics_table_making_create(const icestream_config *config, bool generates, FILE
                             ics_table_making **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_table_making_destroy(ics_table_making *making);
+ICS_CAN_DESTROY(ics_table_making, ics_table_making_destroy)
 
 /* Makes the engine that fills the table. The making must outlive it. */
 int ics_table_making_engine(ics_table_making *making, ics_engine **out, icestream_error *error);

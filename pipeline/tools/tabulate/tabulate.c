@@ -145,25 +145,26 @@ static void report_end(const tabulation *t)
 static int fill_table(tabulation *t, icestream_error *error)
 {
     ics_device_facts facts;
-    ICS_TRY(ics_table_making_engine(t->making, &t->engine, error));
-    ics_device_facts_of(t->engine->device, &facts);
+    ICS_DESTROYS(ics_engine_destroy) ics_engine *engine = NULL;
+    ICS_TRY(ics_table_making_engine(t->making, &engine, error));
+    t->engine = engine;
+    ics_device_facts_of(engine->device, &facts);
     t->gpus = facts.gpus;
     ics_task_progress_next(&t->making->progress, t->path);
-    int status = fill_all(t, error);
+    const int status = fill_all(t, error);
     ics_task_progress_end(&t->making->progress);
     if (status == ICESTREAM_OK) {
         report_end(t);
     }
-    ics_engine_destroy(t->engine);
-    if (status == ICESTREAM_E_INTERRUPTED && atomic_load(ics_stop_signals_cancel())) {
-        status = explain_signal(t, false, error);
-    }
-    return status;
+    return status == ICESTREAM_E_INTERRUPTED && atomic_load(ics_stop_signals_cancel())
+               ? explain_signal(t, false, error)
+               : status;
 }
 
-static int write_table(tabulation *t, ics_output *output, icestream_error *error)
+static int make_and_write(tabulation *t, ics_output *output, icestream_error *error)
 {
     ics_table_making *m = t->making;
+    ICS_TRY(fill_table(t, error));
     ICS_TRY(ics_table_making_count(m, m->done, m->table, error));
     ICS_TRY(ics_table_add_part(m->table, m->part, error));
     return ics_table_write_into(m->table, output, error);
@@ -172,26 +173,18 @@ static int write_table(tabulation *t, ics_output *output, icestream_error *error
 /* The lock of the output keeps a second process from making the same table. */
 static int make_table(tabulation *t, bool force, icestream_error *error)
 {
-    ics_output *output = NULL;
+    ICS_DESTROYS(ics_output_destroy) ics_output *output = NULL;
     ICS_TRY(ics_output_create(t->path, force, &output, error));
-    int status =
-        ics_table_checkpoint_open(t->making, t->path, force, t->report, &t->checkpoint, error);
+    ICS_TRY(ics_table_checkpoint_open(t->making, t->path, force, t->report, &t->checkpoint, error));
+    t->making->options.cancel = ics_stop_signals_cancel();
+    ics_stop_signals_catch(!t->checkpoint.is_used);
+    const int status = make_and_write(t, output, error);
+    ics_stop_signals_release();
     if (status == ICESTREAM_OK) {
-        t->making->options.cancel = ics_stop_signals_cancel();
-        ics_stop_signals_catch(!t->checkpoint.is_used);
-        status = fill_table(t, error);
-        if (status == ICESTREAM_OK) {
-            status = write_table(t, output, error);
-        }
-        ics_stop_signals_release();
-        if (status == ICESTREAM_OK) {
-            ics_table_checkpoint_remove(&t->checkpoint, t->report);
-        } else {
-            explain_rest(t, status, error);
-        }
+        ics_table_checkpoint_remove(&t->checkpoint, t->report);
+    } else {
+        explain_rest(t, status, error);
     }
-    ics_table_checkpoint_close(&t->checkpoint);
-    ics_output_destroy(output);
     return status;
 }
 
@@ -211,6 +204,7 @@ int ics_tabulate_make(const icestream_config *config, const char *path, bool for
         ics_warnings_print(&t.making->world.models->warnings, 0, "warning: ", report);
     }
     const int status = make_table(&t, force, error);
+    ics_table_checkpoint_close(&t.checkpoint);
     ics_table_making_destroy(t.making);
     return status;
 }
@@ -248,21 +242,17 @@ static int measure(ics_table_making *m, ics_engine *engine, uint32_t repeats,
 int ics_tabulate_measure(const icestream_config *config, bool files, uint32_t repeats,
                          FILE *progress, ics_tabulate_speed *out, icestream_error *error)
 {
-    ics_engine *engine = NULL;
-    ics_table_making *m = NULL;
+    ICS_DESTROYS(ics_table_making_destroy) ics_table_making *m = NULL;
+    ICS_DESTROYS(ics_engine_destroy) ics_engine *engine = NULL;
     *out = (ics_tabulate_speed){.seconds = 0};
     ICS_TRY(ics_table_making_create(config, !files || ics_config_generates(config), progress, &m,
                                     error));
-    int status = ics_table_making_engine(m, &engine, error);
-    if (status == ICESTREAM_OK) {
-        memcpy(out->origin, m->steps.origin, sizeof out->origin);
-        out->steps = m->steps.count;
-        out->photons = m->steps.photons;
-        out->cells = m->table->cells;
-        status = measure(m, engine, repeats, out, error);
-    }
+    ICS_TRY(ics_table_making_engine(m, &engine, error));
+    memcpy(out->origin, m->steps.origin, sizeof out->origin);
+    out->steps = m->steps.count;
+    out->photons = m->steps.photons;
+    out->cells = m->table->cells;
+    const int status = measure(m, engine, repeats, out, error);
     ics_task_progress_end(&m->progress);
-    ics_engine_destroy(engine);
-    ics_table_making_destroy(m);
     return status;
 }

@@ -32,40 +32,33 @@ static const ics_option options[OPTIONS] = {
                       .value = "FILE",
                       .help = "the step file of the photons",
                       .initial = "the step files of the configuration's source"},
-    [OPTION_OUTPUT] = {.name = "output",
-                       .letter = 'o',
-                       .type = ICS_OPTION_TEXT,
-                       .value = "FILE",
-                       .help = "the file of paths to write; - is standard output, and the report "
-                               "goes to standard error"},
+    [OPTION_OUTPUT] = ICS_OPTION_ROW_OUTPUT("FILE", "the file of paths to write; - is standard output, and the report "
+                               "goes to standard error"),
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
     [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
 
-static int execute(const ics_arguments *given, icestream_error *error)
+static int trace(const ics_arguments *given, const icestream_config *config, icestream_error *error)
 {
     const ics_option_value *values = given->options;
-    if (!values[OPTION_OUTPUT].given && !values[OPTION_PRINT_EFFECTIVE].given) {
+    const icestream_trace_options how = {.hits = values[OPTION_HITS].text,
+                                         .photons = values[OPTION_PHOTON].texts,
+                                         .photon_count = values[OPTION_PHOTON].count,
+                                         .steps = values[OPTION_STEPS].text,
+                                         .output = values[OPTION_OUTPUT].text,
+                                         .force = values[OPTION_FORCE].given,
+                                         .progress = stderr};
+    const bool is_stream = strcmp(how.output, "-") == 0;
+    return icestream_trace(config, &how, is_stream ? stderr : stdout, error);
+}
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    if (!given->options[OPTION_OUTPUT].given && !ics_command_prints(given)) {
         return ics_error_set(error, ICESTREAM_E_USAGE, "icestream trace: expected --output FILE");
     }
-    icestream_config *config = NULL;
-    int status = ics_command_config(given, &config, error);
-    if (status == ICESTREAM_OK && values[OPTION_PRINT_EFFECTIVE].given) {
-        status = icestream_config_print(config, stdout, error);
-    } else if (status == ICESTREAM_OK) {
-        const icestream_trace_options trace = {.hits = values[OPTION_HITS].text,
-                                               .photons = values[OPTION_PHOTON].texts,
-                                               .photon_count = values[OPTION_PHOTON].count,
-                                               .steps = values[OPTION_STEPS].text,
-                                               .output = values[OPTION_OUTPUT].text,
-                                               .force = values[OPTION_FORCE].given,
-                                               .progress = stderr};
-        const bool is_stream = strcmp(trace.output, "-") == 0;
-        status = icestream_trace(config, &trace, is_stream ? stderr : stdout, error);
-    }
-    icestream_config_destroy(config);
-    return status;
+    return ics_command_with_config(given, NULL, 0, trace, error);
 }
 
 const ics_command ics_command_trace = {

@@ -56,13 +56,8 @@ static const uint16_t point_kinds[] = {
 static int set_up(tracer *t)
 {
     ics_gpu_options stages;
-    int status = ics_world_create(t->config, &t->world, t->error);
-    if (status == ICESTREAM_OK) {
-        status = ics_device_gpu_options_from_config(t->config, &stages, t->error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_world_create(t->config, &t->world, t->error));
+    ICS_TRY(ics_device_gpu_options_from_config(t->config, &stages, t->error));
     t->variants = stages.variants;
     t->models = (ics_hit_models){.tables = &t->world.tables->device,
                                  .detector = t->world.models->detector,
@@ -97,8 +92,8 @@ static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
 {
     icestream_step step = *t->step;
     const ics_batch batch = {.steps = &step, .emissions = &t->emission, .count = 1};
-    int status = ics_batch_hit_from_arrival(&t->models, &batch, arrival, hit, t->error);
-    if (status == ICESTREAM_OK && t->found_count == t->found_capacity) {
+    ICS_TRY(ics_batch_hit_from_arrival(&t->models, &batch, arrival, hit, t->error));
+    if (t->found_count == t->found_capacity) {
         const size_t capacity = t->found_capacity ? 2 * t->found_capacity : 16;
         icestream_hit *grown = reallocarray(t->found, capacity, sizeof *grown);
         if (grown == NULL) {
@@ -107,10 +102,8 @@ static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
         t->found = grown;
         t->found_capacity = capacity;
     }
-    if (status == ICESTREAM_OK) {
-        t->found[t->found_count++] = *hit;
-    }
-    return status;
+    t->found[t->found_count++] = *hit;
+    return ICESTREAM_OK;
 }
 
 static double time_at(const tracer *t, const ics_trace_point *point)
@@ -124,12 +117,11 @@ static int put_point(void *self, const ics_trace_point *point)
 {
     tracer *t = self;
     icestream_hit hit = {.string = 0};
-    int status = point->arrival != NULL ? keep_hit(t, point->arrival, &hit) : ICESTREAM_OK;
-    if (status == ICESTREAM_OK && t->filled == BLOCK) {
-        status = flush_points(t);
+    if (point->arrival != NULL) {
+        ICS_TRY(keep_hit(t, point->arrival, &hit));
     }
-    if (status != ICESTREAM_OK) {
-        return status;
+    if (t->filled == BLOCK) {
+        ICS_TRY(flush_points(t));
     }
     t->points[t->filled++] = (icestream_path_point){
         .event_id = t->step->event_id,
@@ -167,9 +159,8 @@ static int trace_all(tracer *t)
 {
     const ics_trace_sink sink = {put_point, t};
     const ics_trace_requests *requests = &t->requests;
-    int status = ICESTREAM_OK;
     ics_task_progress_next(&t->progress, "following photons");
-    for (size_t i = 0, hit = 0; status == ICESTREAM_OK && i < requests->count; ++i) {
+    for (size_t i = 0, hit = 0; i < requests->count; ++i) {
         const ics_progress_state state = {
             .photons = i, .photons_total = (double)requests->count, .hits = t->verdict.expected};
         ics_task_progress_show(&t->progress, &state);
@@ -178,15 +169,14 @@ static int trace_all(tracer *t)
         t->emission = ics_batch_step_emission(t->step, t->photon_id, 1);
         t->point = 0;
         t->found_count = 0;
-        status =
-            ics_trace_photon(&t->variants, t->models.tables, &t->emission, t->photon_id, &sink);
-        for (; status == ICESTREAM_OK && hit < requests->hit_count &&
-               is_of(&requests->hits[hit], &requests->items[i]);
+        ICS_TRY(
+            ics_trace_photon(&t->variants, t->models.tables, &t->emission, t->photon_id, &sink));
+        for (; hit < requests->hit_count && is_of(&requests->hits[hit], &requests->items[i]);
              ++hit) {
             ics_trace_verdict_add(&t->verdict, &requests->hits[hit], t->found, t->found_count);
         }
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -194,13 +184,8 @@ static int trace_all(tracer *t)
 static int make_metadata(const tracer *t, json_t **out)
 {
     const ics_trace_verdict *verdict = &t->verdict;
-    int status = ics_origin_metadata(&t->origin, NULL, out, t->error);
-    if (status == ICESTREAM_OK) {
-        status = ics_metadata_set_maths(*out, ICS_MATHS_PORTABLE, t->error);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(ics_origin_metadata(&t->origin, NULL, out, t->error));
+    ICS_TRY(ics_metadata_set_maths(*out, ICS_MATHS_PORTABLE, t->error));
     int failed = json_object_set(*out, "inputs", t->steps.inputs);
     failed |= json_object_set_new(*out, "photons", json_integer((json_int_t)t->requests.count));
     if (verdict->expected > 0) {
@@ -216,23 +201,17 @@ static int make_metadata(const tracer *t, json_t **out)
 
 static int write_paths(tracer *t)
 {
-    json_t *metadata = NULL;
-    int status = ics_table_writer_create(t->options->output, ics_layout_paths(), t->options->force,
-                                         &t->writer, t->error);
-    if (status == ICESTREAM_OK) {
-        status = trace_all(t);
+    json_auto_t *metadata = NULL;
+    t->points = malloc(BLOCK * sizeof *t->points);
+    if (t->points == NULL) {
+        return ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for points");
     }
-    if (status == ICESTREAM_OK) {
-        status = flush_points(t);
-    }
-    if (status == ICESTREAM_OK) {
-        status = make_metadata(t, &metadata);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_table_writer_commit(t->writer, metadata, t->error);
-    }
-    json_decref(metadata);
-    return status;
+    ICS_TRY(ics_table_writer_create(t->options->output, ics_layout_paths(), t->options->force,
+                                    &t->writer, t->error));
+    ICS_TRY(trace_all(t));
+    ICS_TRY(flush_points(t));
+    ICS_TRY(make_metadata(t, &metadata));
+    return ics_table_writer_commit(t->writer, metadata, t->error);
 }
 
 /* ---- the report ------------------------------------------------------------------------------ */
@@ -241,7 +220,7 @@ static int write_paths(tracer *t)
  * values: "run.seed (1, 2)". The steps were compared when they were read. */
 static int list_other_settings(const tracer *t, char *text, size_t size)
 {
-    json_t *settings = NULL, *ours = NULL;
+    json_auto_t *settings = NULL, *ours = NULL;
     text[0] = '\0';
     if (t->requests.metadata == NULL) {
         return ICESTREAM_OK;
@@ -249,13 +228,8 @@ static int list_other_settings(const tracer *t, char *text, size_t size)
     ICS_TRY(ics_origin_settings(t->config, t->world.models, &settings, t->error));
     ics_origin origin = t->origin;
     origin.settings = settings;
-    int status = ics_origin_metadata(&origin, NULL, &ours, t->error);
-    if (status == ICESTREAM_OK) {
-        status = ics_settings_list(t->requests.metadata, ours, text, size, t->error);
-    }
-    json_decref(ours);
-    json_decref(settings);
-    return status;
+    ICS_TRY(ics_origin_metadata(&origin, NULL, &ours, t->error));
+    return ics_settings_list(t->requests.metadata, ours, text, size, t->error);
 }
 
 static int report(const tracer *t, FILE *out)
@@ -272,10 +246,8 @@ static int report(const tracer *t, FILE *out)
         fprintf(out, "  the hits are those of another step file than %s\n", t->options->steps);
     }
     ics_trace_verdict_print(&t->verdict, maths, others, out);
-    int status = ics_report_end("trace", out, t->error);
-    return status == ICESTREAM_OK
-               ? ics_trace_verdict_status(&t->verdict, maths, t->options->output, t->error)
-               : status;
+    ICS_TRY(ics_report_end("trace", out, t->error));
+    return ics_trace_verdict_status(&t->verdict, maths, t->options->output, t->error);
 }
 
 /* Refuses to replace a file that the trace reads, and to write binary data to a terminal. */
@@ -297,6 +269,20 @@ static int check_output(const icestream_config *config, const icestream_trace_op
     return ics_output_check_ending("--output", options->output, ".npy", error);
 }
 
+static int trace(tracer *t, FILE *out)
+{
+    const icestream_config *config = t->config;
+    ICS_TRY(check_output(config, t->options, t->error));
+    ICS_TRY(ics_trace_requests_create(t->options, &t->requests, t->error));
+    ICS_TRY(set_up(t));
+    ICS_TRY(ics_trace_steps_find(config, t->options->steps, &t->requests, t->world.models,
+                                 &t->steps, t->error));
+    const int status = write_paths(t);
+    ics_task_progress_end(&t->progress);
+    ICS_TRY(status);
+    return report(t, out);
+}
+
 int icestream_trace(const icestream_config *config, const icestream_trace_options *options,
                     FILE *out, icestream_error *error)
 {
@@ -304,27 +290,7 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
                 .options = options,
                 .progress = ics_task_progress_begin(options->progress),
                 .error = error};
-    int status = check_output(config, options, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_trace_requests_create(options, &t.requests, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = set_up(&t);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_trace_steps_find(config, options->steps, &t.requests, t.world.models, &t.steps,
-                                      error);
-    }
-    if (status == ICESTREAM_OK && (t.points = malloc(BLOCK * sizeof *t.points)) == NULL) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for points");
-    }
-    if (status == ICESTREAM_OK) {
-        status = write_paths(&t);
-        ics_task_progress_end(&t.progress);
-    }
-    if (status == ICESTREAM_OK) {
-        status = report(&t, out);
-    }
+    const int status = trace(&t, out);
     ics_table_writer_destroy(t.writer);
     free(t.points);
     free(t.found);

@@ -51,31 +51,26 @@ static int add_hit(ics_trace_requests *requests, const icestream_hit *hit, icest
 
 static int read_hits(ics_trace_requests *requests, const char *path, icestream_error *error)
 {
-    ics_hit_reader *reader = NULL;
-    icestream_hit *hits = malloc(BLOCK * sizeof *hits);
+    ICS_DESTROYS(ics_hit_reader_destroy) ics_hit_reader *reader = NULL;
+    ICS_FREES icestream_hit *hits = malloc(BLOCK * sizeof *hits);
     if (hits == NULL) {
         return no_memory(BLOCK, error);
     }
-    int status = ics_hit_reader_open(path, true, &reader, error);
-    for (size_t got = 1; got > 0 && status == ICESTREAM_OK;) {
-        status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
-        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
-            status = add_hit(requests, &hits[i], error);
+    ICS_TRY(ics_hit_reader_open(path, true, &reader, error));
+    for (size_t got = 1; got > 0;) {
+        ICS_TRY(ics_hit_reader_read(reader, hits, BLOCK, &got, error));
+        for (size_t i = 0; i < got; ++i) {
+            ICS_TRY(add_hit(requests, &hits[i], error));
         }
     }
-    if (status == ICESTREAM_OK && ics_hit_reader_metadata(reader) != NULL) {
-        requests->metadata = json_deep_copy(ics_hit_reader_metadata(reader));
-        if (requests->metadata == NULL) {
-            status = no_memory(requests->count, error);
-        }
+    const json_t *metadata = ics_hit_reader_metadata(reader);
+    requests->metadata = json_deep_copy(metadata);
+    if (metadata != NULL && requests->metadata == NULL) {
+        return no_memory(requests->count, error);
     }
-    if (status == ICESTREAM_OK && requests->hit_count == 0) {
-        status = ics_error_set(error, ICESTREAM_E_INPUT, "%s: found no hit, expected at least one",
-                               path);
-    }
-    ics_hit_reader_destroy(reader);
-    free(hits);
-    return status;
+    return requests->hit_count > 0 ? ICESTREAM_OK
+                                   : ics_error_set(error, ICESTREAM_E_INPUT,
+                                                   "%s: found no hit, expected at least one", path);
 }
 
 /* ---- photons that are named ------------------------------------------------------------------ */
@@ -187,26 +182,30 @@ static void sort_and_unite(ics_trace_requests *requests)
     requests->count = kept;
 }
 
-int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_requests *out,
-                              icestream_error *error)
+static int collect(const icestream_trace_options *options, ics_trace_requests *out,
+                   icestream_error *error)
 {
-    *out = (ics_trace_requests){.items = NULL};
     if (options->hits == NULL && options->photon_count == 0) {
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "trace: expected photons: --hits FILE, --photon EVENT:STEP:PHOTON");
     }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < options->photon_count; ++i) {
-        status = add_photon(out, options->photons[i], error);
+    for (size_t i = 0; i < options->photon_count; ++i) {
+        ICS_TRY(add_photon(out, options->photons[i], error));
     }
-    if (status == ICESTREAM_OK && options->hits != NULL) {
-        status = read_hits(out, options->hits, error);
+    if (options->hits != NULL) {
+        ICS_TRY(read_hits(out, options->hits, error));
     }
-    if (status == ICESTREAM_OK && out->count == 0) {
-        status = ics_error_set(error, ICESTREAM_E_USAGE,
-                               "trace: found no photon in the lists, expected "
-                               "at least one");
-    }
+    return out->count > 0 ? ICESTREAM_OK
+                          : ics_error_set(error, ICESTREAM_E_USAGE,
+                                          "trace: found no photon in the lists, expected at least "
+                                          "one");
+}
+
+int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_requests *out,
+                              icestream_error *error)
+{
+    *out = (ics_trace_requests){.items = NULL};
+    const int status = collect(options, out, error);
     if (status != ICESTREAM_OK) {
         ics_trace_requests_free(out);
         return status;

@@ -81,25 +81,22 @@ static int add_folder(pattern_list *patterns, const icestream_config *config, co
 static int list_source(const icestream_config *config, pattern_list *patterns,
                        icestream_error *error)
 {
-    int status = ICESTREAM_OK;
     if (config->source.directory != NULL) {
         const char *spool = config->source.spool;
-        status = add_folder(patterns, config, config->source.directory, "", error);
-        if (status != ICESTREAM_OK) {
-            return status;
-        }
+        ICS_TRY(add_folder(patterns, config, config->source.directory, "", error));
         return spool != NULL ? add_folder(patterns, config, spool, "/done", error)
                              : add_folder(patterns, config, config->source.directory,
                                           "/.icestream/done", error);
     }
-    for (size_t i = 0; status == ICESTREAM_OK && i < config->source.count; ++i) {
-        status = strcmp(config->source.files[i], "-") == 0
-                     ? ics_error_set(error, ICESTREAM_E_USAGE,
-                                     "source.files: found \"-\", expected files; if the steps came "
-                                     "through a pipe, name a file with them: --steps FILE")
-                     : add_pattern(patterns, strdup(config->source.files[i]), error);
+    for (size_t i = 0; i < config->source.count; ++i) {
+        if (strcmp(config->source.files[i], "-") == 0) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "source.files: found \"-\", expected files; if the steps came "
+                                 "through a pipe, name a file with them: --steps FILE");
+        }
+        ICS_TRY(add_pattern(patterns, strdup(config->source.files[i]), error));
     }
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int find_files(const pattern_list *patterns, glob_t *found, icestream_error *error)
@@ -168,51 +165,43 @@ static int store_step(search *s, const icestream_step *step, const char *path,
 
 static int read_steps(search *s, ics_step_reader *reader, const char *path, icestream_error *error)
 {
-    icestream_step *steps = malloc(BLOCK * sizeof *steps);
+    ICS_FREES icestream_step *steps = malloc(BLOCK * sizeof *steps);
     if (steps == NULL) {
         return no_memory(error);
     }
-    int status = ICESTREAM_OK;
-    for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
-        status = ics_step_reader_read(reader, steps, BLOCK, &got, error);
-        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
-            status = store_step(s, &steps[i], path, error);
+    for (size_t got = 1; got > 0;) {
+        ICS_TRY(ics_step_reader_read(reader, steps, BLOCK, &got, error));
+        for (size_t i = 0; i < got; ++i) {
+            ICS_TRY(store_step(s, &steps[i], path, error));
         }
     }
-    free(steps);
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int look_through(search *s, const char *path, icestream_error *error)
 {
-    ics_step_reader *reader = NULL;
+    ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
+    json_auto_t *accepted = NULL;
     ics_step_summary summary;
-    int status = ics_step_reader_open(path, s->spectra, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_step_reader_check(reader, &summary, NULL, error);
-    }
     bool names_inputs = false, counts = true;
-    if (status == ICESTREAM_OK &&
-        !is_origin_of_hits(s->requests->metadata, summary.digest, &names_inputs)) {
+    ICS_TRY(ics_step_reader_open(path, s->spectra, &reader, error));
+    ICS_TRY(ics_step_reader_check(reader, &summary, NULL, error));
+    if (!is_origin_of_hits(s->requests->metadata, summary.digest, &names_inputs)) {
         counts = s->named || !names_inputs;
         s->steps->foreign = names_inputs && s->named;
     }
     s->used = false;
-    if (status == ICESTREAM_OK && counts) {
-        status = read_steps(s, reader, path, error);
+    if (counts) {
+        ICS_TRY(read_steps(s, reader, path, error));
     }
-    if (status == ICESTREAM_OK && s->used) {
-        json_t *accepted = NULL;
-        status = ics_light_record_judge(s->config, s->light, path, ics_step_reader_light(reader),
-                                        &accepted, error);
-        json_decref(accepted);
+    if (!s->used) {
+        return ICESTREAM_OK;
     }
-    if (status == ICESTREAM_OK && s->used &&
-        json_array_append_new(s->steps->inputs, json_string(summary.digest)) != 0) {
-        status = no_memory(error);
-    }
-    ics_step_reader_destroy(reader);
-    return status;
+    ICS_TRY(ics_light_record_judge(s->config, s->light, path, ics_step_reader_light(reader),
+                                   &accepted, error));
+    return json_array_append_new(s->steps->inputs, json_string(summary.digest)) == 0
+               ? ICESTREAM_OK
+               : no_memory(error);
 }
 
 /* ---- steps that a run makes ------------------------------------------------------------------ */
@@ -231,21 +220,14 @@ static int expect_of(const icestream_config *config, const ics_models *models, c
                      json_t **out, icestream_error *error)
 {
     ics_origin origin;
-    json_t *light = NULL, *settings = NULL;
+    json_auto_t *light = NULL, *settings = NULL;
     ICS_TRY(ics_origin_create(config, models, &origin, error));
     ICS_TRY(ics_origin_settings(config, models, &settings, error));
     origin.settings = settings;
     origin.bins = (ics_bin_rule){.width = 0};
-    int status = ics_origin_metadata(&origin, digest, out, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_light_settings_make(config, &light, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_origin_add_light(*out, light, error);
-    }
-    json_decref(light);
-    json_decref(settings);
-    return status;
+    ICS_TRY(ics_origin_metadata(&origin, digest, out, error));
+    ICS_TRY(ics_light_settings_make(config, &light, error));
+    return ics_origin_add_light(*out, light, error);
 }
 
 /* Names the settings that differ between the run of the hits and the configuration. */
@@ -253,21 +235,15 @@ static int refuse_light(const search *s, const icestream_config *config, const i
                         const char *digest, icestream_error *error)
 {
     char keys[1024] = "";
-    json_t *ours = NULL;
-    int status = expect_of(config, models, digest, &ours, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_settings_list(s->requests->metadata, ours, keys, sizeof keys, error);
-    }
-    json_decref(ours);
-    return status != ICESTREAM_OK
-               ? status
-               : ics_error_set(
-                     error, ICESTREAM_E_INPUT,
-                     "the hits: found digests.input of other steps than the %s of this "
-                     "configuration, expected the configuration that made the hits; these "
-                     "keys differ (hits, configuration): %s; or name the file with their "
-                     "steps: --steps FILE",
-                     ics_config_has_particles(config) ? "particles" : "workload", keys);
+    json_auto_t *ours = NULL;
+    ICS_TRY(expect_of(config, models, digest, &ours, error));
+    ICS_TRY(ics_settings_list(s->requests->metadata, ours, keys, sizeof keys, error));
+    return ics_error_set(error, ICESTREAM_E_INPUT,
+                         "the hits: found digests.input of other steps than the %s of this "
+                         "configuration, expected the configuration that made the hits; these "
+                         "keys differ (hits, configuration): %s; or name the file with their "
+                         "steps: --steps FILE",
+                         ics_config_has_particles(config) ? "particles" : "workload", keys);
 }
 
 /* Digests the light, which must be that of the hit file, if the hit file names its steps. */
@@ -290,38 +266,30 @@ static int find_generated(search *s, ics_step_generator *generator, uint32_t thr
                           icestream_error *error)
 {
     const char *name = ics_step_generator_name(generator);
-    icestream_step *steps = malloc(BLOCK * sizeof *steps);
+    ICS_FREES icestream_step *steps = malloc(BLOCK * sizeof *steps);
     if (steps == NULL) {
         return no_memory(error);
     }
-    int status = ics_step_generator_start(generator, threads, error);
-    for (size_t got = 1; status == ICESTREAM_OK && got > 0 && !has_all(s);) {
-        status = ics_step_generator_read(generator, s->spectra, steps, BLOCK, &got, error);
-        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
-            status = store_step(s, &steps[i], name, error);
+    ICS_TRY(ics_step_generator_start(generator, threads, error));
+    for (size_t got = 1; got > 0 && !has_all(s);) {
+        ICS_TRY(ics_step_generator_read(generator, s->spectra, steps, BLOCK, &got, error));
+        for (size_t i = 0; i < got; ++i) {
+            ICS_TRY(store_step(s, &steps[i], name, error));
         }
     }
-    free(steps);
-    return status;
+    return ICESTREAM_OK;
 }
 
 static int make_again(search *s, const icestream_config *config, const ics_models *models,
                       icestream_error *error)
 {
     char digest[ICS_DIGEST_TEXT];
-    ics_step_generator *generator = NULL;
+    ICS_DESTROYS(ics_step_generator_destroy) ics_step_generator *generator = NULL;
     ICS_TRY(check_light(s, config, models, digest, error));
-    int status = ics_step_generator_create(config, models, -1, &generator, error);
-    if (status == ICESTREAM_OK) {
-        status =
-            find_generated(s, generator, ics_workers_thread_count(config->device.threads), error);
-    }
-    if (status == ICESTREAM_OK &&
-        json_array_append_new(s->steps->inputs, json_string(digest)) != 0) {
-        status = no_memory(error);
-    }
-    ics_step_generator_destroy(generator);
-    return status;
+    ICS_TRY(ics_step_generator_create(config, models, -1, &generator, error));
+    ICS_TRY(find_generated(s, generator, ics_workers_thread_count(config->device.threads), error));
+    return json_array_append_new(s->steps->inputs, json_string(digest)) == 0 ? ICESTREAM_OK
+                                                                             : no_memory(error);
 }
 
 /* ---- all files ------------------------------------------------------------------------------- */
@@ -373,11 +341,28 @@ static int search_files(search *s, const glob_t *found, const char *path, icestr
     if (path != NULL) {
         return look_through(s, path, error);
     }
-    int status = ICESTREAM_OK;
-    for (size_t i = 0; status == ICESTREAM_OK && i < found->gl_pathc; ++i) {
-        status = look_through(s, found->gl_pathv[i], error);
+    for (size_t i = 0; i < found->gl_pathc; ++i) {
+        ICS_TRY(look_through(s, found->gl_pathv[i], error));
     }
-    return status;
+    return ICESTREAM_OK;
+}
+
+/* Looks for all steps, and lists where they may be. */
+static int find_all(search *s, const ics_models *models, const char *path, glob_t *found,
+                    pattern_list *patterns, icestream_error *error)
+{
+    const icestream_config *config = s->config;
+    const bool generates = path == NULL && ics_config_generates(config);
+    if (s->steps->items == NULL || s->steps->inputs == NULL || s->from == NULL) {
+        return no_memory(error);
+    }
+    if (path == NULL && !generates) {
+        ICS_TRY(list_source(config, patterns, error));
+    }
+    ICS_TRY(find_files(patterns, found, error));
+    ICS_TRY(ics_light_record_create(config, models, true, &s->light, error));
+    ICS_TRY(generates ? make_again(s, config, models, error) : search_files(s, found, path, error));
+    return require_all(s, patterns, error);
 }
 
 int ics_trace_steps_find(const icestream_config *config, const char *path,
@@ -385,7 +370,6 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
                          ics_trace_steps *out, icestream_error *error)
 {
     const size_t count = requests->count;
-    const bool generates = path == NULL && ics_config_generates(config);
     *out = (ics_trace_steps){
         .items = calloc(count, sizeof *out->items), .count = count, .inputs = json_array()};
     search s = {.requests = requests,
@@ -396,24 +380,7 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
                 .steps = out};
     glob_t found = {0};
     pattern_list patterns = {0};
-    int status = out->items != NULL && out->inputs != NULL && s.from != NULL ? ICESTREAM_OK
-                                                                             : no_memory(error);
-    if (status == ICESTREAM_OK && path == NULL && !generates) {
-        status = list_source(config, &patterns, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = find_files(&patterns, &found, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_light_record_create(config, models, true, &s.light, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = generates ? make_again(&s, config, models, error)
-                           : search_files(&s, &found, path, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = require_all(&s, &patterns, error);
-    }
+    const int status = find_all(&s, models, path, &found, &patterns, error);
     globfree(&found);
     free_patterns(&patterns);
     free(s.from);

@@ -20,7 +20,7 @@
 typedef struct surveyor {
     const icestream_config *config;
     uint32_t spectrum_count;
-    json_t *light; /* what the steps' light must be made with */
+    const json_t *light; /* what the steps' light must be made with */
     ics_source_survey *out;
     icestream_error refused; /* files that are no step files */
 } surveyor;
@@ -30,18 +30,16 @@ typedef struct surveyor {
 static int look_at_file(surveyor *look, const char *path, icestream_error *error)
 {
     ics_source_survey *out = look->out;
-    ics_step_reader *reader = NULL;
+    ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
     icestream_error why = {.status = ICESTREAM_OK};
     struct stat about;
-    json_t *accepted = NULL;
+    json_auto_t *accepted = NULL;
     int status = ics_step_reader_open(path, look->spectrum_count, &reader, &why);
     if (status == ICESTREAM_OK) {
         status = ics_light_record_judge(look->config, look->light, path,
                                         ics_step_reader_light(reader), &accepted, &why);
-        json_decref(accepted);
     }
     if (status == ICESTREAM_E_MEMORY) {
-        ics_step_reader_destroy(reader);
         return ics_error_copy(error, &why);
     }
     out->files++;
@@ -51,7 +49,6 @@ static int look_at_file(surveyor *look, const char *path, icestream_error *error
     } else {
         ics_error_add(&look->refused, status, "%s", why.text);
     }
-    ics_step_reader_destroy(reader);
     return ICESTREAM_OK;
 }
 
@@ -92,20 +89,18 @@ static int look_at_files(surveyor *look, icestream_error *error)
 static int look_at_entry(surveyor *look, const char *folder, const char *name,
                          icestream_error *error)
 {
-    char *path = NULL, *output = NULL;
+    ICS_FREES char *path = NULL, *output = NULL;
+    struct stat about;
     if (asprintf(&path, "%s/%s", folder, name) < 0) {
+        path = NULL;
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for the name of a file");
     }
-    struct stat about;
-    int status = ICESTREAM_OK;
-    if (stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
-        output = ics_hit_path_of_file(look->config, name);
-        look->out->existing += output != NULL && access(output, F_OK) == 0;
-        status = look_at_file(look, path, error);
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return ICESTREAM_OK;
     }
-    free(output);
-    free(path);
-    return status;
+    output = ics_hit_path_of_file(look->config, name);
+    look->out->existing += output != NULL && access(output, F_OK) == 0;
+    return look_at_file(look, path, error);
 }
 
 static int look_at_folder(surveyor *look, icestream_error *error)
@@ -136,17 +131,18 @@ int ics_source_survey_find(const icestream_config *config, const ics_models *mod
     *out = (ics_source_survey){.folder = config->source.directory,
                                .listen = config->source.listen,
                                .queue = config->source.queue};
-    surveyor look = {
-        .config = config, .spectrum_count = (uint32_t)models->light->count, .out = out};
+    json_auto_t *light = NULL;
     if (out->listen != NULL || out->queue != NULL) {
         return ICESTREAM_OK;
     }
     out->generates = ics_config_generates(config);
-    ICS_TRY(ics_light_record_create(config, models, true, &look.light, error));
-    const int status =
-        out->folder != NULL ? look_at_folder(&look, error) : look_at_files(&look, error);
-    json_decref(look.light);
-    return status == ICESTREAM_OK ? ics_error_copy(error, &look.refused) : status;
+    ICS_TRY(ics_light_record_create(config, models, true, &light, error));
+    surveyor look = {.config = config,
+                     .spectrum_count = (uint32_t)models->light->count,
+                     .light = light,
+                     .out = out};
+    ICS_TRY(out->folder != NULL ? look_at_folder(&look, error) : look_at_files(&look, error));
+    return ics_error_copy(error, &look.refused);
 }
 
 void ics_source_survey_describe(const icestream_config *config, const ics_source_survey *survey,

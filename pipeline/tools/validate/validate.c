@@ -196,47 +196,42 @@ static int check_particles(const icestream_config *config, ics_models *models, c
  * keys, without running them. */
 static int check_outside(const icestream_config *config, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    for (ics_user_program program = 0; program < ICS_PROGRAMS && status == ICESTREAM_OK;
-         ++program) {
-        char *path = NULL;
-        status = ics_config_find_program(config, program, &path, error);
-        free(path);
+    for (ics_user_program program = 0; program < ICS_PROGRAMS; ++program) {
+        ICS_FREES char *path = NULL;
+        ICS_TRY(ics_config_find_program(config, program, &path, error));
     }
-    if (status == ICESTREAM_OK && config->source.listen != NULL) {
-        status = ics_listener_check(config->source.listen, config->source.token, error);
-        ics_config_blame(config, "source.listen", error);
+    if (config->source.listen != NULL &&
+        ics_listener_check(config->source.listen, config->source.token, error) != ICESTREAM_OK) {
+        return ics_config_blame(config, "source.listen", error);
     }
-    if (status == ICESTREAM_OK && config->source.queue != NULL) {
-        const ics_queue_claims_options options = ics_queue_claims_options_of(config, NULL, NULL);
-        status = ics_queue_check(&options.login, error);
-        ics_config_blame(config, "source.queue", error);
+    const ics_queue_claims_options options = ics_queue_claims_options_of(config, NULL, NULL);
+    if (config->source.queue != NULL && ics_queue_check(&options.login, error) != ICESTREAM_OK) {
+        return ics_config_blame(config, "source.queue", error);
     }
-    if (status == ICESTREAM_OK && config->metrics.listen != NULL) {
-        status = ics_metrics_listener_check(
-            &(ics_metrics_listener_options){.address = config->metrics.listen,
-                                            .token_file = config->metrics.token},
-            error);
-        ics_config_blame(config, "metrics.listen", error);
-    }
-    return status;
+    const ics_metrics_listener_options metrics = {.address = config->metrics.listen,
+                                                  .token_file = config->metrics.token};
+    return config->metrics.listen == NULL ||
+                   ics_metrics_listener_check(&metrics, error) == ICESTREAM_OK
+               ? ICESTREAM_OK
+               : ics_config_blame(config, "metrics.listen", error);
 }
 
 /* Checks the names of files that a run would append to or replace. */
 static int check_records(const icestream_config *config, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
-    if (config->sink.journal != NULL &&
-        ics_record_file_check(ICS_RECORD_JOURNAL, "sink.journal", config->sink.journal, error) !=
-            ICESTREAM_OK) {
-        status = ics_config_blame(config, "sink.journal", error);
+    const struct {
+        ics_record kind;
+        const char *key, *path;
+    } records[] = {{ICS_RECORD_JOURNAL, "sink.journal", config->sink.journal},
+                   {ICS_RECORD_METRICS, "metrics.file", config->metrics.file}};
+    for (size_t i = 0; i < sizeof records / sizeof *records; ++i) {
+        if (records[i].path != NULL &&
+            ics_record_file_check(records[i].kind, records[i].key, records[i].path, error) !=
+                ICESTREAM_OK) {
+            return ics_config_blame(config, records[i].key, error);
+        }
     }
-    if (status == ICESTREAM_OK && config->metrics.file != NULL &&
-        ics_record_file_check(ICS_RECORD_METRICS, "metrics.file", config->metrics.file, error) !=
-            ICESTREAM_OK) {
-        status = ics_config_blame(config, "metrics.file", error);
-    }
-    return status;
+    return ICESTREAM_OK;
 }
 
 /* Adds warnings about values that are probably mistakes. The workload counts only where there are

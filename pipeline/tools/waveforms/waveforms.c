@@ -91,36 +91,28 @@ static int write_event(histogram *h, icestream_error *error)
 
 static int read_hits(histogram *h, ics_hit_reader *reader, icestream_error *error)
 {
-    icestream_hit *hits = malloc(BLOCK * sizeof *hits);
+    ICS_FREES icestream_hit *hits = malloc(BLOCK * sizeof *hits);
     if (hits == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "waveforms: out of memory for hits");
     }
-    int status = ICESTREAM_OK;
-    for (size_t got = 1; status == ICESTREAM_OK && got > 0;) {
-        status = ics_hit_reader_read(reader, hits, BLOCK, &got, error);
-        for (size_t i = 0; status == ICESTREAM_OK && i < got; ++i) {
+    for (size_t got = 1; got > 0;) {
+        ICS_TRY(ics_hit_reader_read(reader, hits, BLOCK, &got, error));
+        for (size_t i = 0; i < got; ++i) {
             if (hits[i].event_id != h->event) {
-                status = write_event(h, error);
+                ICS_TRY(write_event(h, error));
             }
             h->event = hits[i].event_id;
-            if (status == ICESTREAM_OK) {
-                status = add_hit(h, &hits[i], error);
-            }
+            ICS_TRY(add_hit(h, &hits[i], error));
         }
     }
-    free(hits);
-    return status == ICESTREAM_OK ? write_event(h, error) : status;
+    return write_event(h, error);
 }
 
 static int add_hits(histogram *h, ics_hit_reader *reader, icestream_error *error)
 {
     ICS_TRY(ics_hit_bins_rows_create(&h->rule, write_row, h, &h->rows, error));
-    int status = read_hits(h, reader, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_hit_bins_rows_end(h->rows, &h->totals, error);
-    }
-    ics_hit_bins_rows_destroy(h->rows);
-    return status;
+    ICS_TRY(read_hits(h, reader, error));
+    return ics_hit_bins_rows_end(h->rows, &h->totals, error);
 }
 
 /* Makes the metadata: how the hits were made, and how the bins were filled. */
@@ -145,36 +137,19 @@ static int make_metadata(const histogram *h, const json_t *hits, json_t **out,
 
 static int write_table(histogram *h, ics_hit_reader *reader, const char *to, icestream_error *error)
 {
-    json_t *metadata = NULL;
-    int status = ics_table_writer_create(to, ics_layout_waveforms(), h->force, &h->table, error);
-    if (status == ICESTREAM_OK) {
-        status = add_hits(h, reader, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = make_metadata(h, ics_hit_reader_metadata(reader), &metadata, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_table_writer_commit(h->table, metadata, error);
-    }
-    json_decref(metadata);
-    ics_table_writer_destroy(h->table);
-    return status;
+    json_auto_t *metadata = NULL;
+    ICS_TRY(ics_table_writer_create(to, ics_layout_waveforms(), h->force, &h->table, error));
+    ICS_TRY(add_hits(h, reader, error));
+    ICS_TRY(make_metadata(h, ics_hit_reader_metadata(reader), &metadata, error));
+    return ics_table_writer_commit(h->table, metadata, error);
 }
 
 static int write_text(histogram *h, ics_hit_reader *reader, const char *to, icestream_error *error)
 {
-    int status = ics_text_output_create(to, h->force, &h->text, error);
-    if (status == ICESTREAM_OK) {
-        status = ics_text_output_put(h->text, error, "event_id,string,module,bin,t,hits,weight\n");
-    }
-    if (status == ICESTREAM_OK) {
-        status = add_hits(h, reader, error);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_text_output_commit(h->text, error);
-    }
-    ics_text_output_destroy(h->text);
-    return status;
+    ICS_TRY(ics_text_output_create(to, h->force, &h->text, error));
+    ICS_TRY(ics_text_output_put(h->text, error, "event_id,string,module,bin,t,hits,weight\n"));
+    ICS_TRY(add_hits(h, reader, error));
+    return ics_text_output_commit(h->text, error);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -207,39 +182,43 @@ static int check_options(const icestream_waveform_options *options, icestream_er
                                "--range: found %.9g bins, expected fewer than 2^31", bins);
 }
 
+/* Checks the options and the names, and finds whether the bins become text. */
+static int check_all(const char *to, const icestream_waveform_options *options, bool *text,
+                     icestream_error *error)
+{
+    const bool is_stream = strcmp(to, "-") == 0;
+    *text = is_stream ? !options->stream_npy : ends_with(to, ".csv");
+    ICS_TRY(check_options(options, error));
+    if (is_stream && !*text) {
+        return ics_terminal_check_output("-", error);
+    }
+    return is_stream || *text || ends_with(to, ".npy")
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_USAGE,
+                               "%s: found an unknown ending, expected .npy or .csv", to);
+}
+
 int icestream_waveforms(const char *from, const char *to, const icestream_waveform_options *options,
                         FILE *out, icestream_error *error)
 {
-    const bool is_stream = strcmp(to, "-") == 0;
-    const bool text = is_stream ? !options->stream_npy : ends_with(to, ".csv");
-    int status = check_options(options, error);
-    if (status == ICESTREAM_OK && is_stream && !text) {
-        status = ics_terminal_check_output("-", error);
-    }
-    if (status == ICESTREAM_OK && !is_stream && !text && !ends_with(to, ".npy")) {
-        status = ics_error_set(error, ICESTREAM_E_USAGE,
-                               "%s: found an unknown ending, expected .npy or .csv", to);
-    }
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
-    ics_hit_reader *reader = NULL;
+    bool text = false;
+    ICS_DESTROYS(ics_hit_reader_destroy) ics_hit_reader *reader = NULL;
     histogram h = {.rule = {.width = options->bin,
                             .has_range = options->has_range,
                             .low = options->low,
                             .high = options->high},
                    .force = options->force};
-    status = ics_hit_reader_open(from, true, &reader, error);
-    if (status == ICESTREAM_OK) {
-        status = text ? write_text(&h, reader, to, error) : write_table(&h, reader, to, error);
-    }
-    ics_hit_reader_destroy(reader);
+    ICS_TRY(check_all(to, options, &text, error));
+    ICS_TRY(ics_hit_reader_open(from, true, &reader, error));
+    const int status =
+        text ? write_text(&h, reader, to, error) : write_table(&h, reader, to, error);
+    ics_hit_bins_rows_destroy(h.rows);
+    ics_table_writer_destroy(h.table);
+    ics_text_output_destroy(h.text);
     free(h.sums);
-    if (status != ICESTREAM_OK) {
-        return status;
-    }
+    ICS_TRY(status);
     fprintf(out, "%s: %" PRIu64 " hits of %" PRIu64 " event%s in %" PRIu64 " bins of %.9g ns",
-            is_stream ? "standard output" : to, h.totals.hits, h.totals.events,
+            strcmp(to, "-") == 0 ? "standard output" : to, h.totals.hits, h.totals.events,
             h.totals.events == 1 ? "" : "s", h.totals.bins, options->bin);
     if (h.outside > 0) {
         fprintf(out, ", %" PRIu64 " hits outside the range", h.outside);

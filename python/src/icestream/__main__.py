@@ -5,7 +5,7 @@ import argparse
 import sys
 from typing import Optional, Sequence
 
-from . import report
+from . import importer, report
 from ._library import Error
 
 
@@ -14,6 +14,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m icestream", description="Commands of icestream that are written in Python.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     report.add_command(commands)
+    importer.add_command(commands)
     given = parser.parse_args(arguments)
     try:
         given.execute(given)
