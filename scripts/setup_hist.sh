@@ -24,7 +24,7 @@ rm -rf "$folder"
 /usr/bin/python3 -m venv --system-site-packages "$folder" >&2
 # No package is built from source: a wheel is there, or the script fails.
 timeout 180 "$folder/bin/pip" --disable-pip-version-check --no-input --timeout 10 --retries 1 install --quiet --only-binary :all: \
-    --requirement tests/cli/requirements.txt >&2
+    --requirement tests/cli/table/requirements.txt >&2
 is_there || {
     echo "setup_hist.sh: $folder is incomplete: found no NumPy or h5py, expected that \`scripts/setup.sh test\` has run" >&2
     exit 1
