@@ -70,11 +70,7 @@ def hit_file_is_complete(path):
         return False
     rows = re.match(rb"\x93NUMPY....{'shape': \( *(\d+),", data, re.DOTALL)
     offset, length = struct.unpack("<QQ", data[-32:-16])
-    return (
-        rows is not None
-        and offset == 1024 + 64 * int(rows.group(1))
-        and offset + length + 32 == len(data)
-    )
+    return rows is not None and offset == 1024 + 64 * int(rows.group(1)) and offset + length + 32 == len(data)
 
 
 def leftovers(where, before):
@@ -208,9 +204,7 @@ def make_good_files(program):
     with tempfile.TemporaryDirectory() as where:
 
         def run(*arguments):
-            return subprocess.run(
-                [program, *arguments], cwd=where, stderr=subprocess.PIPE, check=False
-            )
+            return subprocess.run([program, *arguments], cwd=where, stderr=subprocess.PIPE, check=False)
 
         os.mkdir(os.path.join(where, "steps"))
         for arguments in (
@@ -269,17 +263,8 @@ def collect_cases(program):
 
 
 def report_failure(it, text, faults):
-    print(
-        "FAILED: %s: %s: %s\n  icestream %s\n  %s"
-        % (
-            it.group,
-            it.name,
-            "; ".join(faults),
-            it.command[:200],
-            text[:3000].replace("\n", "\n  "),
-        ),
-        file=sys.stderr,
-    )
+    print("FAILED: %s: %s: %s\n  icestream %s\n  %s" % (it.group, it.name, "; ".join(faults), it.command[:200], text[:3000].replace("\n", "\n  ")),
+        file=sys.stderr)
 
 
 def run_cases(program, only):

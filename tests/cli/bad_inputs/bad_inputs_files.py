@@ -62,22 +62,12 @@ def npy_header(text, version=(1, 0), length=None):
     preamble = 8 + struct.calcsize(count)
     body = text.encode("latin-1")
     body += b" " * (-(preamble + len(body) + 1) % 64) + b"\n"
-    return (
-        b"\x93NUMPY"
-        + bytes(version)
-        + struct.pack(count, len(body) if length is None else length)
-        + body
-    )
+    return b"\x93NUMPY" + bytes(version) + struct.pack(count, len(body) if length is None else length) + body
 
 
 def npy(*rows, shape=None, types=None, order="False", keys="", data=None, **header):
     """Returns a file as numpy.save writes it. Every part can be replaced by a wrong one."""
-    text = "{'descr': %s, 'fortran_order': %s, 'shape': %s, %s}" % (
-        types or descr(),
-        order,
-        shape or "(%d,)" % len(rows),
-        keys,
-    )
+    text = "{'descr': %s, 'fortran_order': %s, 'shape': %s, %s}" % (types or descr(), order, shape or "(%d,)" % len(rows), keys)
     return npy_header(text, **header) + (b"".join(rows) if data is None else data)
 
 
@@ -92,13 +82,7 @@ def crc32c(data):
 
 def trailer(body, text, version=1, magic=b"ISTRAIL1", offset=None, checksum=None):
     """Returns the bytes of a file with a trailer: the rows, the JSON and the tail."""
-    tail = struct.pack(
-        "<QQII",
-        len(body) if offset is None else offset,
-        len(text),
-        crc32c(text) if checksum is None else checksum,
-        version,
-    )
+    tail = struct.pack("<QQII", len(body) if offset is None else offset, len(text), crc32c(text) if checksum is None else checksum, version)
     return body + text + tail + magic
 
 
@@ -107,10 +91,7 @@ def trailer(body, text, version=1, magic=b"ISTRAIL1", offset=None, checksum=None
 
 def named(files, place=""):
     """Turns Python names into names of files: icemodel_dat into icemodel.dat, eff_f2k into eff-f2k."""
-    return {
-        place + key.replace("_f2k", "-f2k").replace("_", "."): value
-        for key, value in files.items()
-    }
+    return {place + key.replace("_f2k", "-f2k").replace("_", "."): value for key, value in files.items()}
 
 
 class Special:
@@ -159,7 +140,7 @@ def locked(content=b"", mode=0):
 
 @dataclass
 class Case:
-    group: str  # the section of docs/bad-inputs.md
+    group: str  # what the cases are about
     name: str
     command: str  # without the name of the program
     exit: int  # the expected exit status
@@ -178,14 +159,4 @@ CASES = []
 
 
 def case(group, name, command, exit_status, says, files=None, **more):
-    CASES.append(
-        Case(
-            group,
-            name,
-            command,
-            exit_status,
-            [says] if isinstance(says, str) else says,
-            files or {},
-            **more
-        )
-    )
+    CASES.append(Case(group, name, command, exit_status, [says] if isinstance(says, str) else says, files or {}, **more))

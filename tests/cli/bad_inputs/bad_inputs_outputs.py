@@ -13,9 +13,7 @@ NOTES = b"a text of mine\n"
 
 def keeps(name, command, says, exit_status=2, **files):
     """The command is refused, and no file changes."""
-    content = {
-        key.replace("_yaml", ".yaml").replace("_csv", ".csv"): value for key, value in files.items()
-    }
+    content = {key.replace("_yaml", ".yaml").replace("_csv", ".csv"): value for key, value in files.items()}
     content["a.steps.npy"] = npy(step())
 
     def check(where):

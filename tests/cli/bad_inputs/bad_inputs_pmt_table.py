@@ -10,14 +10,9 @@ HEAD = b"pmt,zenith,azimuth,area\n"
 
 
 def kind(name, yaml, says, data=HEAD, variant="pmt-table"):
-    case(
-        "tables of effective areas",
-        name,
-        "validate -s light.acceptance=standard -s stages.detect=%s -s 'detector.types={m: {%s}}'" % (variant, yaml),
-        2,
-        says,
-        {"a.csv": data},
-    )
+    case("tables of effective areas", name,
+        "validate -s light.acceptance=standard -s stages.detect=%s -s 'detector.types={m: {%s}}'" % (variant, yaml), 2, says,
+        {"a.csv": data})
 
 
 def area(name, data, says, pmts="[[180, 0]]"):
@@ -37,14 +32,9 @@ def npy(kind, shape, count=None):
 
 
 def array(body, name, data, says):
-    case(
-        "tables of effective areas",
-        name,
+    case("tables of effective areas", name,
         "validate -s light.acceptance=standard -s stages.detect=pmt-table -s 'detector.types={m: {%spmts: [[0, 0]], table: a.npy}}'" % body,
-        2,
-        says,
-        {"a.npy": data},
-    )
+        2, says, {"a.npy": data})
 
 
 def pmt_table_cases():
@@ -68,7 +58,7 @@ def pmt_table_cases():
     area("an area of nan", good.replace(b"90,0,0.01", b"90,0,nan"), "a.csv:5:8: error: area: found 'nan', expected a finite number")
     area("an area of 1e999", good.replace(b"90,0,0.01", b"90,0,1e999"), "a.csv:5:8: error: area: found '1e999', expected a")
     area("an area in cm2", rows(value="100"),
-         "a.csv:2: error: area: found 100 m2 as the sum of all PMTs at zenith 0, azimuth 0, expected at most 1.257 m2, 10 times the area")  # fmt: skip
+         "a.csv:2: error: area: found 100 m2 as the sum of all PMTs at zenith 0, azimuth 0, expected at most 1.257 m2, 10 times the area")
     area("areas of 0", rows(value="0"), "a.csv: error: found no area above 1e-12 m2, expected those of the PMTs")
     area("a PMT that the type lacks", rows((0, 1)), "a.csv:3: error: pmt: found 1, expected a whole number from 0 to 0, one of the PMTs of the type")
     area("PMTs that count from 1", rows((1,)), "a.csv:2: error: pmt: found 1, expected a whole number from 0 to 0")
@@ -76,7 +66,7 @@ def pmt_table_cases():
     area("a PMT below 0", good.replace(b"0,90,", b"-1,90,"), "a.csv:5: error: pmt: found -1, expected a whole number")
     area("a PMT without rows", good, "a.csv:2: error: found no row of PMT 1 at zenith 0, azimuth 0, expected a row for each of the 2 PMTs", "[[180, 0], [0, 0]]")
     area("a direction that a PMT lacks", rows((0, 1)).replace(b"1,90,0,0.01\n", b""),
-         "found no row of PMT 1 at zenith 90, azimuth 0", "[[180, 0], [0, 0]]")  # fmt: skip
+         "found no row of PMT 1 at zenith 90, azimuth 0", "[[180, 0], [0, 0]]")
     area("a direction twice", good + b"0,90,0,0.01\n", "a.csv:9: error: found PMT 0 at zenith 90, azimuth 0 again, expected every direction of a PMT once")
     area("0 and 360 degrees", rows(azimuths=(0, 90, 180, 270, 360)), "again, expected every direction of a PMT once; 0 and 360 degrees of azimuth are the same")
     area("half a sphere", rows(zeniths=range(90, 181, 30)), "a.csv: error: found no direction between zenith 0 and 90, expected steps of at most 30 degrees")
@@ -95,14 +85,14 @@ def pmt_table_cases():
     array(ball, "a cut array", npy("<f8", (1, 48))[:-100], "a.npy: error: found 284 bytes of numbers, expected 384")
     array(ball, "12 pixels", npy("<f8", (1, 12)), "a.npy: error: found no direction between zenith 0 and 48.1897, expected steps of at most 30 degrees")
     array(ball, "pixels of nan", npy("<f8", (1, 48)).replace(b"\x7b\x14\xae\x47\xe1\x7a\x84\x3f", b"\0\0\0\0\0\0\xf8\x7f", 1),
-          "a.npy: error: PMT 0, pixel 0: found nan, expected 0 .. 100 m2")  # fmt: skip
+          "a.npy: error: PMT 0, pixel 0: found nan, expected 0 .. 100 m2")
     kind("no file", ball + "pmts: [[0, 0]], table: none.csv", "none.csv: error: No such file or directory")
     kind("a list as table", ball + "pmts: [[0, 0]], table: [a.csv]", "table: found a list of 1, expected the name of a file that is CSV or .npy")
     kind("a table without PMTs", ball + "table: a.csv", "table: found no pmts, expected the PMTs of the type, which the rows of the table name by their numbers")
     kind("light along an open cylinder", "shape: cylinder, radius: 0.1, half_height: 0.5, open_ends: true, pmts: [[90, 0]], table: a.csv",
-         "a.csv:2: error: area: found 0.01 m2 as the sum of all PMTs at zenith 0, azimuth 0, expected at most 0 m2", good)  # fmt: skip
+         "a.csv:2: error: area: found 0.01 m2 as the sum of all PMTs at zenith 0, azimuth 0, expected at most 0 m2", good)
     kind("pmt-table without a table", ball + "pmts: [[0, 0]]", "pmt-table needs the effective areas of the PMTs, and the type m has none; expected table in detector.types")
     case("tables of effective areas", "pmt-table without types", "validate -s stages.detect=pmt-table", 2,
-         "stages.detect: pmt-table needs types of modules with PMTs, and there are none")  # fmt: skip
+         "stages.detect: pmt-table needs types of modules with PMTs, and there are none")
     kind("a table and PMTs of efficiency 0", ball + "pmts: [{zenith: 0, azimuth: 0, efficiency: 0}], table: a.csv",
-         "pmt-table: found no type with a PMT whose efficiency is above 0", good)  # fmt: skip
+         "pmt-table: found no type with a PMT whose efficiency is above 0", good)

@@ -64,14 +64,7 @@ def key_cases():
 
 
 def merge(name, says, first, second):
-    case(
-        "photon tables",
-        name,
-        "table merge a.npy b.npy -o c.npy",
-        3,
-        says,
-        {"a.npy": first, "b.npy": second},
-    )
+    case("photon tables", name, "table merge a.npy b.npy -o c.npy", 3, says, {"a.npy": first, "b.npy": second})
 
 
 def command(name, line, says, status=2):
@@ -85,26 +78,17 @@ def useless(name, text, says):
 
 def useless_cases():
     useless("an axis without a table", "table: {axes: [{name: r, from: 0, to: 9, bins: 9}]}", "15: error: table.axes: is for")
-    useless(
-        "a position of sources that are steps",
-        "table: {position: [1, 2, 3]}\nstages: {tabulate: spherical}\n",
-        "19: error: table.position: is for table.source: fixed",
-    )
-    useless(
-        "a whole turn without an azimuth",
+    useless("a position of sources that are steps", "table: {position: [1, 2, 3]}\nstages: {tabulate: spherical}\n",
+        "19: error: table.position: is for table.source: fixed")
+    useless("a whole turn without an azimuth",
         "table: {azimuth: full, axes: [{name: r, from: 0, to: 9, bins: 9}]}\nstages: {tabulate: spherical}\n",
-        "18: error: table.azimuth: found full, and table.axes has no azimuth",
-    )
-    useless(
-        "samples outside of angles only",
+        "18: error: table.azimuth: found full, and table.axes has no azimuth")
+    useless("samples outside of angles only",
         "table: {outside: end, axes: [{name: cosine, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
-        "18: error: table.outside: found end",
-    )
-    useless(
-        "an acceptance twice",
+        "18: error: table.outside: found end")
+    useless("an acceptance twice",
         "table: {acceptance: detector, axes: [{name: impact, from: -1, to: 1, bins: 9}]}\nstages: {tabulate: spherical}\n",
-        "21: error: table.acceptance: found detector, and table.axes has the axis impact",
-    )
+        "21: error: table.acceptance: found detector, and table.axes has the axis impact")
 
     pieces = "stages: {tabulate: spherical}\nice: {model: uniform}\nparticles: {cascades: steps, file: %s, format: csv}\ntable: {source: %s}\n"
     particle = b"event,type,x,y,z,zenith,azimuth,energy\n1,e-,0,0,0,0,0,1\n"
@@ -122,12 +106,7 @@ def table_cases():
     info_cases()
     key_cases()
     merge("a part twice", "b.npy: found the part aaaaaaaaaaaaaaaa..., which a.npy holds", table(), table())
-    merge(
-        "parts of different axes",
-        "b.npy: axis 1: found r with 2 bins from 0 to 9",
-        table(),
-        table(part="b" * 64, axes=axis(to=9.0)),
-    )
+    merge("parts of different axes", "b.npy: axis 1: found r with 2 bins from 0 to 9", table(), table(part="b" * 64, axes=axis(to=9.0)))
     merge("parts of another step length", "b.npy: the step length differs", table(), table(part="b" * 64, step_length=2))
     command("an unknown action", "table sum a.npy", "table: found 'sum', expected info or merge")
     command("no output", "table merge a.npy a.npy", "table merge: found the output nowhere, expected --output FILE")

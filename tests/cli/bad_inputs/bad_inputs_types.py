@@ -8,14 +8,7 @@ ROWS = b"string,module,x,y,z\n1,1,0,0,0\n1,2,0,0,-17\n"
 
 def types(name, yaml, says, files=None, more="", exit_status=2):
     run = "detector:\n  file: d.csv\n  types: " + yaml + "\n"
-    case(
-        "types of modules",
-        name,
-        "validate r.yaml" + more,
-        exit_status,
-        says,
-        {"d.csv": ROWS, "r.yaml": run.encode(), **(files or {})},
-    )
+    case("types of modules", name, "validate r.yaml" + more, exit_status, says, {"d.csv": ROWS, "r.yaml": run.encode(), **(files or {})})
 
 
 def rows(name, data, says):
@@ -26,25 +19,13 @@ def rows(name, data, says):
 
 def cables(name, kind, says, more=""):
     wide = b"string,module,x,y,z\n1,1,0,0,0\n1,2,300,0,-17\n"
-    case(
-        "cables between modules",
-        name,
-        "validate -s detector.file=d.csv -s detector.string_cables=" + kind + more,
-        2,
-        says,
-        {"d.csv": ROWS, "wide.csv": wide, "dx.dat": b"1 1 90 0\n"},
-    )
+    case("cables between modules", name, "validate -s detector.file=d.csv -s detector.string_cables=" + kind + more, 2, says,
+        {"d.csv": ROWS, "wide.csv": wide, "dx.dat": b"1 1 90 0\n"})
 
 
 def conf(name, data, says, omap=b"1 1 1\n1 2 1\n"):
-    case(
-        "om.conf",
-        name,
-        "validate -s detector.file=d.csv -s detector.om_conf=om.conf -s detector.om_map=om.map",
-        2,
-        says,
-        {"d.csv": ROWS, "om.conf": data, "om.map": omap},
-    )
+    case("om.conf", name, "validate -s detector.file=d.csv -s detector.om_conf=om.conf -s detector.om_map=om.map", 2, says,
+        {"d.csv": ROWS, "om.conf": data, "om.map": omap})
 
 
 def detx(name, data, says, more=""):
@@ -56,17 +37,17 @@ def type_cases():
     types("no shape", "{a: {radius: 0.2}}", "shape")
     types("an unknown shape", "{a: {shape: box, radius: 1}}", "shape: found 'box', expected one of sphere, spheroid")
     types("a sphere with a height", "{a: {shape: sphere, radius: 1, half_height: 1}}",
-          "half_height: is not for a sphere, whose size is its radius")  # fmt: skip
+          "half_height: is not for a sphere, whose size is its radius")
     types("a spheroid without a height", "{a: {shape: spheroid, radius: 0.2}}", "found no half_height, which a spheroid needs")
     types("a flat capsule", "{a: {shape: capsule, radius: 0.2, half_height: 0.1}}",
-          "half_height: found 0.1 m, expected at least the radius of the capsule, 0.2 m")  # fmt: skip
+          "half_height: found 0.1 m, expected at least the radius of the capsule, 0.2 m")
     types("open ends of a sphere", "{a: {shape: sphere, radius: 0.2, open_ends: true}}", "open_ends: is for cylinders")
     types("an unknown key", "{a: {shape: sphere, radius: 0.2, radious: 1}}", "unknown key 'radious', did you mean 'radius'?")
     types("a radius below 0", "{a: {shape: sphere, radius: -1}}", "radius: found '-1', expected a number from 0.001 to 10")
     types("a radius that is not finite", "{a: {shape: sphere, radius: .nan}}", "radius: found '.nan'")
     types("a type twice", "{a: {shape: sphere, radius: 0.2}, a: {shape: sphere, radius: 0.2}}", "the type 'a' is given twice")
     types("17 types", "{" + ", ".join(f"t{i}: {{shape: sphere, radius: 0.2}}" for i in range(17)) + "}",
-          "detector.types: found 17 types, expected at most 16")  # fmt: skip
+          "detector.types: found 17 types, expected at most 16")
     types("a type that is a list", "{a: [1]}", "type a: found a list of 1, expected a mapping")
     types("a missing file of a type", "{a: none.yaml}", "none.yaml: error: cannot open the file")
     types("a file of a type that is no mapping", "{a: t.yaml}", "t.yaml:1:1: error: type a: found a list of 2", {"t.yaml": b"[1, 2]\n"})
@@ -86,34 +67,34 @@ def type_cases():
     types("a file of PMTs out of range", pmts % "p.csv", "p.csv:2: error: zenith: found 999, expected 0 .. 180", {"p.csv": b"zenith,azimuth\n999,0\n"})
     types("a file of PMTs with an unknown column", pmts % "p.csv", "p.csv:1:1: error: found column 'tube'", {"p.csv": b"tube\n1\n"})
     types("detect without PMTs", "{a: {shape: sphere, radius: 0.2}}", "found no type with a PMT whose efficiency is above 0",
-          more=" -s stages.detect=pmt-plane -s light.acceptance=standard")  # fmt: skip
+          more=" -s stages.detect=pmt-plane -s light.acceptance=standard")
     types("pmt-place without a radius", pmts % "[[0, 0]]", "pmt-place needs the radius of every PMT's window",
-          more=" -s stages.detect=pmt-place -s light.acceptance=standard")  # fmt: skip
+          more=" -s stages.detect=pmt-place -s light.acceptance=standard")
     qe = "[[0, 0]], acceptance: qe.csv"
     types("pmt-plane and an efficiency without a radius", pmts % qe, "pmt-plane needs the radius of every PMT's window",
-          {"qe.csv": b"300,0.1\n400,0.25\n"}, more=" -s stages.detect=pmt-plane")  # fmt: skip
+          {"qe.csv": b"300,0.1\n400,0.25\n"}, more=" -s stages.detect=pmt-plane")
     types("an efficiency with another factor", pmts % qe, "qe.csv:1:15: error: found column 'ce', expected columns of wavelengths",
-          {"qe.csv": b"wavelength,qe,ce\n300,0.1,0.9\n400,0.25,0.9\n"})  # fmt: skip
+          {"qe.csv": b"wavelength,qe,ce\n300,0.1,0.9\n400,0.25,0.9\n"})
     types("a window deep inside its module", pmts % "[{x: 0, y: 0, z: 0.17, radius: 0.04}], acceptance: standard",
-          "found the middle of PMT 0 of the type a 0.03 m from the surface", more=" --print-effective -s stages.detect=pmt-place", exit_status=0)  # fmt: skip
+          "found the middle of PMT 0 of the type a 0.03 m from the surface", more=" --print-effective -s stages.detect=pmt-place", exit_status=0)
     for variant in "pmt-plane", "pmt-place":
         types("%s and a type without an acceptance" % variant, pmts % "[[0, 0], [180, 0]], pmt_radius: 0.04",
               variant + " makes photo-electrons, and the type a does not say which share of the light its PMTs detect; expected acceptance in the type",
-              more=" -s stages.detect=" + variant)  # fmt: skip
+              more=" -s stages.detect=" + variant)
     types("pe and a type with two PMTs", pmts % "[[0, 0], [180, 0]]", "found pe, which takes a module for one PMT that looks down, and the type a has 2 PMTs; expected pmt-place",
-          more=" -s stages.detect=pe")  # fmt: skip
+          more=" -s stages.detect=pe")
     types("pe and a PMT that looks up", pmts % "[[0, 0]]", "the type a has 1 PMT that looks elsewhere; expected pmt-place", more=" -s stages.detect=pe")
     types("an acceptance that is a list", pmts % "[[0, 0]], acceptance: [0.2]", "acceptance: found a list of 1, expected the name of a file")
     types("an acceptance of PMTs like wv.dat", pmts % "[[0, 0]], acceptance: wv.dat", "wv.dat: error: acceptance: found ppc's cumulative form",
-          {"wv.dat": b"0 300\n0.5 400\n1 500\n"})  # fmt: skip
+          {"wv.dat": b"0 300\n0.5 400\n1 500\n"})
     types("an acceptance of PMTs with swapped columns", pmts % "[[0, 0]], acceptance: q.csv", "q.csv:1: error: found 0.2 in the column of wavelengths",
-          {"q.csv": b"0.2,400\n0.1,500\n"})  # fmt: skip
+          {"q.csv": b"0.2,400\n0.1,500\n"})
     accepts = "{a: {shape: sphere, radius: 0.2, pmts: [{zenith: 0, azimuth: 0, radius: 0.05}], %s}}"
     types("one number as angular polynomial of PMTs", accepts % "angular_polynomial: [1]",
-          "angular_polynomial: found a list of 1, expected a list of the maximum and 1 to 16 coefficients")  # fmt: skip
+          "angular_polynomial: found a list of 1, expected a list of the maximum and 1 to 16 coefficients")
     types("an edge as angular polynomial of PMTs", accepts % "angular_polynomial: [0, 0.5]", "angular_polynomial: found the maximum 0, expected more than 0")
     types("an angular polynomial of PMTs above its maximum", accepts % "angular_polynomial: [0.5, 0, 1]",
-          "r.yaml:3:110: error: angular acceptance: found 1 at a cosine of 1, expected at most its maximum, 0.5")  # fmt: skip
+          "r.yaml:3:110: error: angular acceptance: found 1 at a cosine of 1, expected at most its maximum, 0.5")
     types("an angular polynomial of PMTs of nan", accepts % "angular_polynomial: [1, .nan]", "angular_polynomial: found '.nan', expected a number from -1e+06")
     types("ratios of PMTs that are a list", accepts % "acceptance_ratio: [1]", "acceptance_ratio: found a list of 1, expected the name of a file")
     types("ratios of PMTs without a file", accepts % "acceptance_ratio: none.dat", "none.dat: error: No such file or directory")
@@ -121,14 +102,14 @@ def type_cases():
     types("ratios of PMTs at 200 nm", accepts % "acceptance_ratio: q.dat", "q.dat:1: error: wavelength: found 200, expected 250 .. 700 nm", {"q.dat": b"200 1\n"})
     single = "{a: {shape: sphere, radius: 0.2, pmts: [{zenith: 0, azimuth: 0, radius: 0.05, %s}]}}"
     types("one number as angular polynomial of one PMT", single % "angular_polynomial: 1",
-          "angular_polynomial: found '1', expected a list of the maximum and 1 to 16 coefficients")  # fmt: skip
+          "angular_polynomial: found '1', expected a list of the maximum and 1 to 16 coefficients")
     types("an angular polynomial of one PMT above its maximum", single % "angular_polynomial: [0.5, 0, 1]",
-          "error: angular acceptance: found 1 at a cosine of 1, expected at most its maximum, 0.5")  # fmt: skip
+          "error: angular acceptance: found 1 at a cosine of 1, expected at most its maximum, 0.5")
     types("an acceptance of one PMT given twice", single % "acceptance_ratio: q.dat, acceptance_ratio: q.dat",
-          "pmts: the key 'acceptance_ratio' is given twice", {"q.dat": b"400 1\n"})  # fmt: skip
+          "pmts: the key 'acceptance_ratio' is given twice", {"q.dat": b"400 1\n"})
     types("ratios of one PMT without a file", single % "acceptance_ratio: none.dat", "none.dat: error: No such file or directory")
     types("ratios of one PMT that fall in wavelength", single % "acceptance_ratio: q.dat", "q.dat:2: error: wavelength: found 400 after 500",
-          {"q.dat": b"500 1\n400 1\n"})  # fmt: skip
+          {"q.dat": b"500 1\n400 1\n"})
     times = "{a: {shape: sphere, radius: 0.2, pmts: [[0, 0]], transit_times: t.csv}}"
     for name, data, says in (
         ("no rows", b"time,density\n", "t.csv: error: found no rows of numbers, expected columns time,density or time,counts"),
@@ -151,26 +132,25 @@ def type_cases():
         types("transit times with " + name, times, says, {"t.csv": data})
     types("transit times without a file", times, "t.csv: error: No such file or directory")
     types("transit times that are a list", "{a: {shape: sphere, radius: 0.2, pmts: [[0, 0]], transit_times: [1, 2]}}",
-          "transit_times: found a list of 2, expected the name of a file")  # fmt: skip
+          "transit_times: found a list of 2, expected the name of a file")
     types("transit times and a spread of a PMT", single % "spread: 1, transit_times: t.csv",
-          "transit_times: found a spread of 1 ns, too, expected one of both", {"t.csv": b"time,density\n0,1\n1,0\n"})  # fmt: skip
+          "transit_times: found a spread of 1 ns, too, expected one of both", {"t.csv": b"time,density\n0,1\n1,0\n"})
     types("transit times of a type and a spread of a PMT",
           "{a: {shape: sphere, radius: 0.2, pmts: [[0, 0], {zenith: 9, azimuth: 0, spread: 2}], transit_times: t.csv}}",
-          "transit_times: found PMT 1 with a spread of 2 ns, too, expected one of both", {"t.csv": b"time,density\n0,1\n1,0\n"})  # fmt: skip
+          "transit_times: found PMT 1 with a spread of 2 ns, too, expected one of both", {"t.csv": b"time,density\n0,1\n1,0\n"})
     types("types that overlap", "{a: {shape: cylinder, radius: 0.1, half_height: 8.6}}", "twice the reach of the largest type")
     cables("an unknown kind of cables", "slack", "detector.string_cables: found 'slack', expected one of none, straight, side")
     cables("a cable at 400 degrees", "side", "string_cable_azimuth: found '400'", " -s detector.string_cable_azimuth=400")
     cables("an azimuth of straight cables", "straight", "string_cable_azimuth: is for detector.string_cables: side, which is not given",
-           " -s detector.string_cable_azimuth=90")  # fmt: skip
+           " -s detector.string_cable_azimuth=90")
     cables("cables of no width", "straight", "detector.cable_radius: found 0 m, expected more than 0", " -s detector.cable_radius=0")
     cables("cables without room", "straight", "string 1: found modules 2 and 1 so close to each other that no cable fits",
-           " -s detector.radius=8.5")  # fmt: skip
-    cables("cables and their shadows", "side", "detector.cables gives 1 module the shadow of a cable",
-           " -s detector.cables=dx.dat")  # fmt: skip
+           " -s detector.radius=8.5")
+    cables("cables and their shadows", "side", "detector.cables gives 1 module the shadow of a cable", " -s detector.cables=dx.dat")
     cables("neighbours of a string far apart", "side",
-           "found modules 2 and 1 more than 80 m apart as seen from above, expected at most 80 m", " -s detector.file=wide.csv")  # fmt: skip
+           "found modules 2 and 1 more than 80 m apart as seen from above, expected at most 80 m", " -s detector.file=wide.csv")
     case("types of modules", "detect without types", "validate -s stages.detect=pmt-plane", 2,
-         "stages.detect: pmt-plane needs types of modules with PMTs, and there are none")  # fmt: skip
+         "stages.detect: pmt-plane needs types of modules with PMTs, and there are none")
 
     rows("a list without types", ROWS, "string 1, module 1: found no type, expected one of a, b in the column type")
     header = b"string,module,x,y,z,type"
@@ -179,8 +159,7 @@ def type_cases():
     rows("two orientations", header + b",qw,roll\n1,1,0,0,0,a,1,30\n", "found a quaternion and angles")
     rows("a roll of 400 degrees", header + b",roll\n1,1,0,0,0,a,400\n", "roll: found 400, expected -360 .. 360 degrees")
     case("types of modules", "orientations without types", "validate -s detector.file=d.csv", 2,
-         "d.csv:2: error: found an orientation, and there are no types of modules",
-         {"d.csv": b"string,module,x,y,z,roll\n1,1,0,0,0,30\n"})  # fmt: skip
+        "d.csv:2: error: found an orientation, and there are no types of modules", {"d.csv": b"string,module,x,y,z,roll\n1,1,0,0,0,30\n"})
 
     good = b"DOM 1 1 0.5 0.1651 0.1651 1 180 0\n"
     conf("empty", b"# nothing\n", "om.conf: error: found no type, expected rows of name, module")
@@ -196,7 +175,7 @@ def type_cases():
     conf("modules that om.map lacks", good, "found no row of 1 modules (first: string 1, module 2)", b"1 1 1\n")
 
     case("om.conf", "om.map without om.conf", "validate -s detector.file=d.csv -s detector.om_map=om.map", 2,
-         "detector.om_map: has the numbers of types of om.conf, which is not given", {"d.csv": ROWS, "om.map": b"1 1 1\n"})  # fmt: skip
+         "detector.om_map: has the numbers of types of om.conf, which is not given", {"d.csv": ROWS, "om.map": b"1 1 1\n"})
     tables = "validate -s detector.file=d.csv -s detector.om_conf=om.conf -s detector.om_map=om.map -s 'detector.om_tables=%s'"
     files = {"d.csv": ROWS, "om.conf": good, "om.map": b"1 1 1\n1 2 1\n", "a.csv": b"x"}
     for name, value, says in (
@@ -208,9 +187,9 @@ def type_cases():
     ):
         case("om.conf", name, tables % value, 2, says, files)
     case("om.conf", "tables without om.conf", "validate -s detector.file=d.csv -s 'detector.om_tables={DOM: a.csv}'", 2,
-         "detector.om_tables: is about types of om.conf, which is not used; expected detector.om_conf, too", files)  # fmt: skip
+         "detector.om_tables: is about types of om.conf, which is not used; expected detector.om_conf, too", files)
     types("om.conf and types", "{a: {shape: sphere, radius: 0.2}}", "detector.om_conf: is given, and so are detector.types",
-          {"om.conf": good}, more=" -s detector.om_conf=om.conf")  # fmt: skip
+          {"om.conf": good}, more=" -s detector.om_conf=om.conf")
 
     pmt = b"1 0 0 0.2 0 0 1 0\n2 0.2 0 0 1 0 0 0\n"
     detx("empty", b"", "found the end of the file, expected the number of the detector and the version")
@@ -226,4 +205,4 @@ def type_cases():
     detx("a sphere that is too small", b"1 1\n1 1 1 2\n" + pmt, "found a PMT 0.2 m away from the centre of its module")
     detx("rows after the last module", b"1 1\n1 1 1 2\n" + pmt + b"9 9\n", "found more rows, expected the end after 1 modules", " -s detector.radius=0.21")
     detx("two types", b"1 1\n1 1 1 2\n" + pmt, "found 2 types, expected one sphere",
-         " -s 'detector.types={a: {shape: sphere, radius: 0.2}, b: {shape: sphere, radius: 0.3}}'")  # fmt: skip
+         " -s 'detector.types={a: {shape: sphere, radius: 0.2}, b: {shape: sphere, radius: 0.3}}'")
