@@ -5,8 +5,8 @@ command of each recipe, secrets come from files only, and the files of secrets h
 
     queue_recipes.py ICESTREAM RECIPES DOCS
 
-No engine is needed. systemd-analyze checks the unit if it is installed. tests/sites/slurm.sh runs
-the recipe of Slurm with a folder. Exit status 77: there is no
+No engine is needed. systemd-analyze checks the unit if it is installed. tests/sites/slurm.sh runs the recipe of Slurm with a
+folder. Exit status 77: there is no
 PyYAML. To join: a function for the new recipe that returns its command and its exit statuses.
 """
 import os

@@ -62,14 +62,12 @@ wait $service
 [ $? = 143 ] || fail "the status of a run that cannot fetch and is terminated"
 same reference/s3.hits.npy hits/s3.hits.npy
 is_missing hits/none.hits.npy
-expect 0 "$ICESTREAM" status hits
-says out "moved: 2 step files fetched"
+prints "moved: 2 step files fetched" status hits
 cp far/s1.steps.npy far/none.steps.npy
 expect 0 "$ICESTREAM" run -q list.yaml --resume
 is_there hits/none.hits.npy
 [ -z "$(ls -d hits/.fetched* 2>/dev/null)" ] || fail "left: $(ls -d hits/.fetched*)"
-expect 74 "$ICESTREAM" run -q run.yaml far://h/gone.steps.npy -o gone.npy --fail-fast
-says err "far://h/gone.steps.npy: source.fetch: $bash: exit status 1"
+refuses 74 "far://h/gone.steps.npy: source.fetch: $bash: exit status 1" run -q run.yaml far://h/gone.steps.npy -o gone.npy --fail-fast
 
 # shellcheck disable=SC2317 # `await` calls it
 there() { compgen -G 'killed/.fetched-*' >there; }
@@ -98,10 +96,8 @@ for case in "far://h/.." "far://h/..%2Fs1.steps.npy" "far://h/a/.hidden.npy" "fa
 done
 expect 2 "$ICESTREAM" run -q run.yaml "far://h/$(head -c 65536 /dev/zero | tr '\0' y).npy" -o x.npy
 says err "expected at most 8191 bytes"
-expect 2 "$ICESTREAM" run -q run.yaml far://a/s1.steps.npy far://b/s1.steps.npy -o 'x/{stem}.npy'
-says err "would both be written to"
-expect 2 "$ICESTREAM" run -q local.yaml far://h/s1.steps.npy -o y.npy
-says err "found far://h/s1.steps.npy, expected source.fetch"
+refuses 2 "would both be written to" run -q run.yaml far://a/s1.steps.npy far://b/s1.steps.npy -o 'x/{stem}.npy'
+refuses 2 "found far://h/s1.steps.npy, expected source.fetch" run -q local.yaml far://h/s1.steps.npy -o y.npy
 expect 2 "$ICESTREAM" run -q run.yaml 'far://me:hidden1@h/s1.steps.npy?k=hidden2' -o y.npy
 says err "found far://h/s1.steps.npy, which has a user or a query" "ICESTREAM_URL"
 grep -q hidden err && fail "a secret is in the error"

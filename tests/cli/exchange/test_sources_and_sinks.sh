@@ -5,14 +5,6 @@
 # shellcheck disable=SC2317 # the sources are called by their names
 source "$(dirname "$0")/../common.bash"
 
-# shellcheck disable=SC2317 # called by the trap
-clean() {
-    # shellcheck disable=SC2046 # one word for each process
-    kill -KILL $(jobs -p) 2>/dev/null
-    rm -rf "$FOLDER"
-}
-trap clean EXIT
-
 light=(-s workload.steps=300 -s workload.photons_per_step=400)
 options=("${WIDE[@]}" -s device.threads=2 -q)
 command -v python3 >/dev/null || skip "there is no Python"

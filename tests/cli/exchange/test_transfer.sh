@@ -9,14 +9,11 @@ here=$(realpath "$(dirname "$0")")
 source "$here/../common.bash"
 needs_curl
 python=$(python_with ssl) || skip "no Python"
-servers=()
-trap 'kill "${servers[@]}" 2>/dev/null; rm -rf "$FOLDER"' EXIT
 
 # serve FOLDER OPTION...: starts a server, and sets `port`.
 serve() {
     mkdir -p "$1"
     "$python" "$here/transfer_server.py" "$@" >"$1.port" 2>"$1.err" &
-    servers+=($!)
     await test -s "$1.port"
     [ -s "$1.port" ] || { fail "no server: $(cat "$1.err")"; finish; }
     port=$(cat "$1.port")
@@ -112,8 +109,7 @@ claimed() { ship -s source.directory=in -s source.after=delete -s sink.directory
 expect 74 claimed --fail-fast
 says err "$http/claimed/a.hits.npy: cannot ship: the server answered HTTP 500, SlowDown" "sink.ship: $RECIPE claimed/a.hits.npy: exit status 75"
 is_there in/a.steps.npy
-expect 0 "$ICESTREAM" status claimed
-says out "has not succeeded for 1"
+prints "has not succeeded for 1" status claimed
 # A connection that breaks, and bytes that change on the way: what the server stored is taken away and shipped again.
 printf 'PUT drop 1\nPUT corrupt 1\n' >far.faults
 expect 0 claimed

@@ -8,10 +8,8 @@ here=$(realpath "$(dirname "$0")")
 source "$here/../common.bash"
 needs_curl
 python=$(python_with hmac) || skip "no Python"
-trap 'kill $server 2>/dev/null; rm -rf "$FOLDER"' EXIT
 mkdir -p far/steps home
 "$python" "$here/transfer_server.py" far --s3 hidden-key hidden/secret+ >port 2>server.err &
-server=$!
 await test -s port
 [ -s port ] || { fail "no server: $(cat server.err)"; finish; }
 export HOME=$PWD/home

@@ -32,8 +32,7 @@ same direct.rows file.rows
 same direct.rows batches.rows
 
 # `trace` finds the hits again.
-expect 0 "$ICESTREAM" trace lights.yaml --steps lights.steps.npy --hits direct/lights.hits.npy -o paths.npy
-says out "$rows hits"
+prints "$rows hits" trace lights.yaml --steps lights.steps.npy --hits direct/lights.hits.npy -o paths.npy
 
 # Against one step for every photon, and steps of 200 for the cascade: level 1e-3 of all tests together (compare).
 sed 's/^  list:/  photons_per_direction: 1\n  cascades: steps\n&/' lights.yaml >steps.yaml || fail "no configuration"
@@ -53,7 +52,6 @@ expect 0 "$ICESTREAM" generate huge.yaml -o huge.steps.npy
 says err "3 steps"
 expect 0 "$ICESTREAM" info --verify huge.steps.npy
 says out "rows           3" verified
-expect 0 "$ICESTREAM" validate huge.yaml -s 'source.files=[huge.steps.npy]' "${cpu[@]}"
-says out "photons"
+prints "photons" validate huge.yaml -s 'source.files=[huge.steps.npy]' "${cpu[@]}"
 expect 0 "$ICESTREAM" trace huge.yaml --steps huge.steps.npy --photon 7:0:4294967294 --photon 7:1:2147483648 -o far.npy
 expect 3 "$ICESTREAM" trace huge.yaml --steps huge.steps.npy --photon 7:0:4294967295 -o beyond.npy

@@ -10,8 +10,7 @@ says out "detector.oversize " "a number from 1 to 100; factor by which modules a
     "one of hg-sl, hg, sl, isotropic" "[steps/*.steps.npy]"
 [ "$(wc -l <out)" -eq "$(($(grep -cE '^ICS_KEY\(' "$here/../../../pipeline/config/keys.def") + 1))" ] ||
     fail "another number of keys than in keys.def"
-expect 2 "$ICESTREAM" keys run device
-says err "unexpected argument device"
+refuses 2 "unexpected argument device" keys run device
 expect 0 "$ICESTREAM" keys --json-schema
 is_empty err
 says out '"http://json-schema.org/draft-07/schema#"' '"description": "radius of a module (m)"'

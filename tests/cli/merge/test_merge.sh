@@ -84,8 +84,7 @@ expect 3 "$ICESTREAM" merge each/2.hits.npy others/histogram/1.hits.npy -o refus
 says err "others/histogram/1.hits.npy: histograms: found other ones than in each/2.hits.npy"
 cp all.hits.npy before
 expect 74 "$ICESTREAM" merge each -o all.hits.npy
-expect 2 "$ICESTREAM" merge all.hits.npy -o all.hits.npy --force
-says err "--output: found all.hits.npy, which is the input all.hits.npy"
+refuses 2 "--output: found all.hits.npy, which is the input all.hits.npy" merge all.hits.npy -o all.hits.npy --force
 same all.hits.npy before
 expect 0 "$ICESTREAM" merge each -o all.hits.npy --force
 

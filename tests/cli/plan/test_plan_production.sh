@@ -46,8 +46,7 @@ expect 2 plan --rate 2e6 --bench bench.json
 says err "--production needs"
 expect 2 plan --rate none
 says err '--rate: found "none", expected a number of at least 1'
-expect 2 "$ICESTREAM" plan --gpus 5
-says err "found --gpus, expected --production N with it"
+refuses 2 "found --gpus, expected --production N with it" plan --gpus 5
 expect 3 plan --bench check.py
 says err "--bench: check.py: line 1: " "expected what \`icestream bench --json\` writes"
 echo '{"rows": []}' >empty.json

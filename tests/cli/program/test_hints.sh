@@ -25,8 +25,7 @@ expect 3 "$I" run -q -s source.directory=in -s sink.directory=claimed
 says err "bad.steps.npy: " "(quarantined)"
 
 # An input without a message is not one without hits.
-expect 3 "$I" convert - empty.txt </dev/null
-says err "standard input: found the end of the input, expected a file or a message of hits"
+refuses 3 "standard input: found the end of the input, expected a file or a message of hits" convert - empty.txt </dev/null
 is_missing empty.txt
 expect 3 "$I" convert --waveforms 10 - empty.csv </dev/null
 is_missing empty.csv
@@ -38,16 +37,12 @@ expect 2 "$I" validate -s particles.file=- -s particles.format=yaml <nothing.mes
 says err "is yaml for particles.file: '-'" "a YAML list is no stream; expected f2k or csv, or the name of a file"
 expect 0 "$I" info - <s.steps.npy
 says out "standard input: steps" "rows           30"
-expect 0 "$I" info - <nothing.message
-says out "standard input: hits"
-expect 3 "$I" info - </dev/null
-says err "standard input: found an empty file"
-expect 3 "$I" convert --waveforms 10 hits.h5 w.csv
-says err "hits.h5: "
+prints "standard input: hits" info - <nothing.message
+refuses 3 "standard input: found an empty file" info - </dev/null
+refuses 3 "hits.h5: " convert --waveforms 10 hits.h5 w.csv
 
 # Endings of other formats.
-expect 2 "$I" generate -s workload.steps=1 -o st.csv
-says err "--output: found st.csv, the ending of another format, expected a name that ends in .npy"
+refuses 2 "--output: found st.csv, the ending of another format, expected a name that ends in .npy" generate -s workload.steps=1 -o st.csv
 expect 2 "$I" geometry -o m.h5
 says err "--output: found m.h5" "ends in .csv or .npy"
 expect 2 "$I" trace --photon 0:0:0 --steps s.steps.npy -o t.h5
@@ -57,20 +52,16 @@ for file in st.csv m.h5 t.h5; do
 done
 
 # Keys and names.
-expect 2 "$I" run --set detector.oversize 3
-says err "--set detector.oversize: expected KEY=VALUE without a blank, as in --set detector.oversize=3"
+refuses 2 "--set detector.oversize: expected KEY=VALUE without a blank, as in --set detector.oversize=3" run --set detector.oversize 3
 expect 2 "$I" run --oversize 3
 says err "this command has no option --oversize; a key of the configuration is given by --set KEY=VALUE: detector.oversize"
-expect 0 "$I" keys detector
-says out "detector.oversize"
+prints "detector.oversize" keys detector
 if grep -E '^(ice|run)\.' out; then
     fail "another section"
 fi
-expect 2 "$I" keys detectr
-says err "found 'detectr', expected a section or a key"
+refuses 2 "found 'detectr', expected a section or a key" keys detectr
 for pair in muon:mu electron:e- cascade:hadr; do
-    expect 2 "$I" validate -s "particles.list=[{type: ${pair%:*}, x: 0, y: 0, z: 0, energy: 1}]"
-    says err "did you mean '${pair#*:}'?"
+    refuses 2 "did you mean '${pair#*:}'?" validate -s "particles.list=[{type: ${pair%:*}, x: 0, y: 0, z: 0, energy: 1}]"
 done
 
 # A comparison of nothing.
@@ -80,8 +71,7 @@ says err "warning: --against: found the same configuration twice" "--set applies
 
 # A list that cannot be read ends a run as it ends validate, and leaves nothing that says otherwise later.
 printf 'type,x,y,z,zenith,azimuth,energy\nq,0,0,0,90,0,10\n' >list.csv
-expect 2 "$I" run -s particles.file=list.csv -s sink.directory=listed
-says err "list.csv:2:"
+refuses 2 "list.csv:2:" run -s particles.file=list.csv -s sink.directory=listed
 ! grep quarantined err || fail "nothing was quarantined"
 is_missing listed/quarantine/list.csv.reason
 expect 2 "$I" run -s particles.file=none.csv -s sink.directory=listed

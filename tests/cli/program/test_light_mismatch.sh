@@ -50,13 +50,10 @@ expect 0 "$ICESTREAM" info --json hits/a.hits.npy
 grep -q light_mismatch out && fail "light_mismatch without a mismatch"
 
 # Other commands.
-expect 3 "$ICESTREAM" validate run.yaml -s source.files=a.steps.npy -s detector.oversize=1
-says err "light: detector.oversize"
+refuses 3 "light: detector.oversize" validate run.yaml -s source.files=a.steps.npy -s detector.oversize=1
 expect 0 "$ICESTREAM" validate run.yaml -s source.files=a.steps.npy
-expect 3 "$ICESTREAM" compare run.yaml -s source.files=a.steps.npy -s detector.oversize=1
-says err "light: detector.oversize"
-expect 3 "$ICESTREAM" trace run.yaml -s source.files=a.steps.npy -s detector.oversize=1 --photon 0:0:3 -o p.npy
-says err "light: detector.oversize"
+refuses 3 "light: detector.oversize" compare run.yaml -s source.files=a.steps.npy -s detector.oversize=1
+refuses 3 "light: detector.oversize" trace run.yaml -s source.files=a.steps.npy -s detector.oversize=1 --photon 0:0:3 -o p.npy
 
 # Streams: a stream of `generate` is refused before it is computed, a copied file when its trailer comes.
 "$ICESTREAM" generate run.yaml -o - >stream

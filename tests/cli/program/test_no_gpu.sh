@@ -44,8 +44,7 @@ expect 0 "$ICESTREAM" plan
 says out "CPU " "GPU         none in this machine; sm_90 is assumed" "  reason    "
 is_empty err
 if grep -q "no GPU part" out; then
-    expect 1 "$ICESTREAM" plan --architecture 90
-    says err "this build has no GPU part"
+    refuses 1 "this build has no GPU part" plan --architecture 90
     finish
 fi
 

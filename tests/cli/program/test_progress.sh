@@ -5,24 +5,9 @@
 source "$(dirname "$0")/../common.bash"
 has_terminals || exit 77
 
-# on_terminal COMMAND...: runs it with standard error on a terminal, whose text goes to ./terminal.
-cat >on_terminal.py <<'PYTHON'
-import os, pty, subprocess, sys
-master, slave = pty.openpty()
-process = subprocess.Popen(sys.argv[1:], stderr=slave, stdout=open("out", "wb"))
-os.close(slave)
-text = b""
-while True:
-    try:
-        piece = os.read(master, 65536)
-    except OSError:  # the end of the terminal
-        break
-    if not piece:
-        break
-    text += piece
-open("terminal", "wb").write(text)
-sys.exit(process.wait())
-PYTHON
+# Standard error is the terminal, and standard output a file. `expect` calls it, and sh expands its words.
+# shellcheck disable=SC2016,SC2317
+watched() { in_terminal sh -c '"$0" "$@" >printed' "$@"; }
 
 cat >run.yaml <<'YAML'
 device: { backend: cpu, threads: 2 }
@@ -33,9 +18,9 @@ YAML
 erase=$'\r\033[K'
 while IFS='|' read -r line command; do
     # shellcheck disable=SC2086 # words
-    expect 0 python3 on_terminal.py "$ICESTREAM" $command
-    says terminal "$erase$line" " photons at "
-    [ "$(tr '\r' '\n' <terminal | grep -aF "$line" -A1 | grep -acF $'\033[K')" -ge 2 ] || fail "the line of $command stays"
+    expect 0 watched "$ICESTREAM" $command
+    says out "$erase$line" " photons at "
+    [ "$(tr '\r' '\n' <out | grep -aF "$line" -A1 | grep -acF $'\033[K')" -ge 2 ] || fail "the line of $command stays"
     # shellcheck disable=SC2086 # words
     expect 0 "$ICESTREAM" $command
     grep -qF ' photons at ' err && fail "progress of $command in a file"

@@ -6,26 +6,8 @@ source "$(dirname "$0")/../common.bash"
 
 mkdir steps
 expect 0 "$ICESTREAM" generate -s workload.steps=5 -o steps/a.steps.npy
-cat >in_terminal.py <<'PYTHON'
-"""Runs a command with a terminal as standard input, output and error, and prints what it wrote."""
-import os, pty, sys
-child, terminal = pty.fork()
-if child == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-text = b""
-while True:
-    try:
-        piece = os.read(terminal, 65536)
-    except OSError:
-        break
-    if not piece:
-        break
-    text += piece
-sys.stdout.buffer.write(text)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-PYTHON
 # shellcheck disable=SC2317 # `expect` calls it
-terminal() { python3 in_terminal.py env "$@"; }
+terminal() { in_terminal env "$@"; }
 red=$(printf '\033[1;31merror:')
 
 if has_terminals; then
@@ -47,27 +29,21 @@ expect 2 "$ICESTREAM" validate -s run.seed=-1
 expect 0 "$ICESTREAM" run -q --summary -
 python3 -m json.tool <out >/dev/null || fail "no JSON: $(cat out)"
 is_missing -- -
-expect 2 "$ICESTREAM" run -s sink.directory=- --summary -
-says err '--summary: found -, and sink.directory is "-", too'
+refuses 2 '--summary: found -, and sink.directory is "-", too' run -s sink.directory=- --summary -
 
 # `gpu` is another word for cuda, and a byte order mark is accepted.
 printf '\357\273\277# from an editor\ndevice: {backend: gpu}\n' >mark.yaml
-expect 0 "$ICESTREAM" run --print-effective mark.yaml
-says out "backend: cuda"
+prints "backend: cuda" run --print-effective mark.yaml
 printf '\357\273\277run: {seed: -1}\n' >mark.yaml
-expect 2 "$ICESTREAM" run mark.yaml
-says err "mark.yaml:1:13: error: run.seed"
+refuses 2 "mark.yaml:1:13: error: run.seed" run mark.yaml
 
 # Files of another kind.
 printf '\211PNG\r\n\032\nxxxxxxxxxxxx' >picture
 printf '\037\213\010xxxxxxxxxxxxxx' >packed.npy
 echo "just some text" >text
-expect 3 "$ICESTREAM" info picture
-says err "this begins like a picture (PNG)"
-expect 3 "$ICESTREAM" info packed.npy
-says err "this begins like compressed data (gzip)"
-expect 3 "$ICESTREAM" info text
-says err "this begins like text"
+refuses 3 "this begins like a picture (PNG)" info picture
+refuses 3 "this begins like compressed data (gzip)" info packed.npy
+refuses 3 "this begins like text" info text
 expect 2 "$ICESTREAM" validate picture
 says err "not valid UTF-8 text" "this is a picture (PNG)"
 finish

@@ -5,16 +5,13 @@
 # this file that fits. Wrong command lines and damaged files belong to bad_inputs.py.
 source "$(dirname "$0")/../common.bash"
 
-expect 0 "$ICESTREAM" --version
-says out "icestream 0."
-expect 0 "$ICESTREAM" version
-says out "icestream 0."
+prints "icestream 0." --version
+prints "icestream 0." version
 expect 0 "$ICESTREAM" help run
 cp out help.txt
 expect 0 "$ICESTREAM" run --help
 same out help.txt
-expect 2 "$ICESTREAM" help rnu
-says err "unknown command rnu; did you mean run?"
+refuses 2 "unknown command rnu; did you mean run?" help rnu
 # A pipe whose reader has gone ends a command without a word.
 (
     "$ICESTREAM" stages 2>pipe.err
@@ -48,20 +45,16 @@ for command in $commands; do
     is_empty err
 done
 
-expect 2 "$ICESTREAM" convert one.npy
-says err "expected FROM TO"
-expect 2 "$ICESTREAM" generate --threads 0 -o a.steps.npy
-says err "device.threads: found '0', expected a whole number from 1 to 1024, or auto"
+refuses 2 "expected FROM TO" convert one.npy
+refuses 2 "device.threads: found '0', expected a whole number from 1 to 1024, or auto" generate --threads 0 -o a.steps.npy
 for command in run validate plan compare bench; do
     expect 0 "$ICESTREAM" $command --help
     says out "--threads N" "--print-effective"
 done
 for command in "run" "generate" "plan" "compare" "trace" "bench"; do
-    expect 0 "$ICESTREAM" $command --print-effective --threads 3
-    says out "  threads: 3"
+    prints "  threads: 3" $command --print-effective --threads 3
 done
-expect 2 "$ICESTREAM" run --print-config
-says err "unknown option --print-config; did you mean --print-effective?"
+refuses 2 "unknown option --print-config; did you mean --print-effective?" run --print-config
 expect 0 "$ICESTREAM" generate --help
 says out "--threads N" "short for --set device.threads=N; auto is one thread per core" \
     "[default: device.threads of CONFIG]" "The bytes are the same for"
@@ -72,24 +65,16 @@ says out "--steps FILE" "the step file of the photons"
 expect 0 "$ICESTREAM" generate --threads auto --set device.threads=2 --set workload.steps=9 -o - --force
 is_empty err
 
-expect 2 "$ICESTREAM" bench --repeats 0
-says err "--repeats: found '0', expected a whole number from 1 to 1000000"
-expect 2 "$ICESTREAM" bench --repeats 3x
-says err "--repeats: found '3x'"
-expect 2 "$ICESTREAM" bench --table html
-says err "--table: found 'html', expected md"
+refuses 2 "--repeats: found '0', expected a whole number from 1 to 1000000" bench --repeats 0
+refuses 2 "--repeats: found '3x'" bench --repeats 3x
+refuses 2 "--table: found 'html', expected md" bench --table html
 expect 2 "$ICESTREAM" bench --workload cacsade
 says err "workload.kind=cacsade" "did you mean 'cascade'?"
-expect 2 "$ICESTREAM" bench --oversize 0
-says err "detector.oversize: found '0'"
-expect 2 "$ICESTREAM" bench --set device.backend=cpu --schedules fused
-says err "found 'fused', expected schedules of the CPU"
-expect 2 "$ICESTREAM" bench --repeats 3 --once
-says err "bench: found --repeats and --once"
-expect 2 "$ICESTREAM" bench --files --steps 3
-says err "bench: found --files and --steps, which is about generated steps; expected one of them"
-expect 2 "$ICESTREAM" plan --architecture sm_90
-says err "--architecture: found 'sm_90', expected a whole number"
+refuses 2 "detector.oversize: found '0'" bench --oversize 0
+refuses 2 "found 'fused', expected schedules of the CPU" bench --set device.backend=cpu --schedules fused
+refuses 2 "bench: found --repeats and --once" bench --repeats 3 --once
+refuses 2 "bench: found --files and --steps, which is about generated steps; expected one of them" bench --files --steps 3
+refuses 2 "--architecture: found 'sm_90', expected a whole number" plan --architecture sm_90
 
 # The resources that a run needs, and its speed.
 expect 0 "$ICESTREAM" plan --set device.backend=cpu --set device.threads=2
@@ -104,20 +89,15 @@ expect 0 "$ICESTREAM" bench --set device.backend=cpu --set workload.steps=2 --wo
 says out "400 photons in 2 steps of workload cascade"
 
 # Configuration.
-expect 2 "$ICESTREAM" run missing.yaml
-says err "missing.yaml"
-expect 2 "$ICESTREAM" run --set device.backend=cpu --set graph.schedule=fused
-says err "graph.schedule"
-expect 2 "$ICESTREAM" validate --set device.backend=cpu --set graph.bounces_per_wave=4
-says err "graph.bounces_per_wave: found 4"
-expect 0 "$ICESTREAM" run --print-effective --set run.seed=42
-says out "seed: 42"
+refuses 2 "missing.yaml" run missing.yaml
+refuses 2 "graph.schedule" run --set device.backend=cpu --set graph.schedule=fused
+refuses 2 "graph.bounces_per_wave: found 4" validate --set device.backend=cpu --set graph.bounces_per_wave=4
+prints "seed: 42" run --print-effective --set run.seed=42
 is_empty err
 expect 0 "$ICESTREAM" validate --set device.backend=cpu
 says out "hex86" "south-pole-like" "wavefront"
 is_empty err
-expect 0 "$ICESTREAM" validate --print-effective --set run.seed=43
-says out "seed: 43"
+prints "seed: 43" validate --print-effective --set run.seed=43
 cp out effective.yaml
 expect 0 "$ICESTREAM" run --print-effective effective.yaml
 same out effective.yaml
@@ -139,8 +119,7 @@ says err "1 skipped"
 expect 0 "$ICESTREAM" run "${WIDE[@]}" --force --summary elsewhere.json
 is_there elsewhere.json
 says err "photons" "hits" "photons/s"
-expect 0 "$ICESTREAM" info hits/a.hits.npy --verify
-says out "hits"
+prints "hits" info hits/a.hits.npy --verify
 echo "no steps" >steps/b.steps.npy
 mkdir steps/c.steps.npy
 expect 3 "$ICESTREAM" run "${WIDE[@]}" --resume

@@ -100,11 +100,9 @@ for command in run validate; do
     says err "conf/run.yaml:4:12: error: sink.command: found './ship.sh', which is $PWD/conf/./ship.sh: No such file or directory; expected a program"
     expect 2 "$ICESTREAM" $command conf/run.yaml -s 'sink.command=[nothere-at-all]'
     says err "--set sink.command: error: sink.command: found 'nothere-at-all', and no folder of PATH has such a program ($PATH)"
-    expect 2 "$ICESTREAM" $command conf/run.yaml -s "sink.command=[$PWD/folder]"
-    says err "found '$PWD/folder', Is a directory; expected a program"
+    refuses 2 "found '$PWD/folder', Is a directory; expected a program" $command conf/run.yaml -s "sink.command=[$PWD/folder]"
     echo text >conf/plain
-    expect 2 "$ICESTREAM" $command conf/run.yaml -s 'sink.command=[./conf/plain]'
-    says err "which is $PWD/./conf/plain: Permission denied; expected a program"
+    refuses 2 "which is $PWD/./conf/plain: Permission denied; expected a program" $command conf/run.yaml -s 'sink.command=[./conf/plain]'
 done
 is_missing found
 printf '#!%s\necho "$0 $1" >>%s/called.by\n' "$(command -v bash)" "$PWD" >conf/ship.sh

@@ -42,11 +42,9 @@ for run in list work csv; do
     expect 0 "$ICESTREAM" run $run.yaml --force -s sink.directory=forced
     # A printed configuration means the same.
     "$ICESTREAM" run $run.yaml --print-effective >printed.yaml
-    expect 0 "$ICESTREAM" validate printed.yaml
-    says out "the run makes the steps of the"
+    prints "the run makes the steps of the" validate printed.yaml
     # trace makes the steps again, and refuses those of another seed.
-    expect 0 "$ICESTREAM" trace $run.yaml --hits hits/$name.hits.npy -o $run.paths.npy
-    says out "identical to the last bit"
+    prints "identical to the last bit" trace $run.yaml --hits hits/$name.hits.npy -o $run.paths.npy
     expect 3 "$ICESTREAM" trace $run.yaml -s run.seed=8 --hits hits/$name.hits.npy -o other.paths.npy
     says err "found digests.input of other steps" "run.seed (7, 8)"
 done
@@ -64,8 +62,7 @@ before=$(replaced)
 expect 74 "$ICESTREAM" run csv.yaml --resume
 says err "--resume does not replace finished hits" "events.hits.npy: particles.file: found events.csv (digest"
 [ "$(replaced)" = "$before" ] || fail "--resume has replaced hits of other particles"
-expect 3 "$ICESTREAM" trace csv.yaml --hits hits/events.hits.npy -o changed.paths.npy
-says err "particles.file (events.csv (digest"
+refuses 3 "particles.file (events.csv (digest" trace csv.yaml --hits hits/events.hits.npy -o changed.paths.npy
 expect 0 "$ICESTREAM" run csv.yaml --resume --force
 [ "$(replaced)" != "$before" ] || fail "--force has not replaced hits of other particles"
 cp again.csv events.csv
@@ -101,50 +98,37 @@ same direct.rows message.rows
 # compare and bench use the same light, whatever the default pattern of source.files matches.
 mkdir steps
 cp list.steps.npy steps/
-expect 0 "$ICESTREAM" compare work.yaml
-says out "steps of workload cascade"
-expect 0 "$ICESTREAM" compare list.yaml
-says out "steps of particles.list"
-expect 0 "$ICESTREAM" bench list.yaml --repeats 1 --schedules wavefront
-says out "steps of particles.list"
-expect 0 "$ICESTREAM" bench list.yaml --repeats 1 --schedules wavefront --workload cascade --steps 10
-says out "10 steps of workload cascade"
+prints "steps of workload cascade" compare work.yaml
+prints "steps of particles.list" compare list.yaml
+prints "steps of particles.list" bench list.yaml --repeats 1 --schedules wavefront
+prints "10 steps of workload cascade" bench list.yaml --repeats 1 --schedules wavefront --workload cascade --steps 10
 rm -r steps
 
 # Both are given: the source wins, and the run says so.
 expect 0 "$ICESTREAM" run list.yaml -s 'source.files=[work.steps.npy]' -s sink.directory=both
 says err "the run reads the steps of its source, because one is given"
-expect 2 "$ICESTREAM" run list.yaml --keep-steps -s 'source.files=[work.steps.npy]' -s sink.directory=none
-says err "--keep-steps: found a run of step files"
+refuses 2 "--keep-steps: found a run of step files" run list.yaml --keep-steps -s 'source.files=[work.steps.npy]' -s sink.directory=none
 
 # Nothing makes nothing.
 printf 'particles: {list: []}\n' >empty.yaml
 for command in run validate "generate -o x.npy"; do
     # shellcheck disable=SC2086 # words
-    expect 2 "$ICESTREAM" $command empty.yaml
-    says err "empty.yaml:1:19: error: particles.list: found an empty list, expected at least one particle"
+    refuses 2 "empty.yaml:1:19: error: particles.list: found an empty list, expected at least one particle" $command empty.yaml
 done
-expect 2 "$ICESTREAM" generate -o x.npy
-says err "generate: found neither particles nor a workload"
-expect 2 "$ICESTREAM" run
-says err "neither a source nor light is given"
+refuses 2 "generate: found neither particles nor a workload" generate -o x.npy
+refuses 2 "neither a source nor light is given" run
 head -1 events.csv >none.csv
-expect 2 "$ICESTREAM" run -s particles.file=none.csv -s sink.directory=nothing
-says err "none.csv:1: error: found no particle, expected at least one"
+refuses 2 "none.csv:1: error: found no particle, expected at least one" run -s particles.file=none.csv -s sink.directory=nothing
 is_missing nothing/quarantine/none.csv.reason
-expect 2 "$ICESTREAM" run -s workload.steps=0
-says err "workload.steps: found 0, expected 1 or more"
-expect 2 "$ICESTREAM" run -s workload.photons_per_step=0
-says err "workload.photons_per_step: found 0"
+refuses 2 "workload.steps: found 0, expected 1 or more" run -s workload.steps=0
+refuses 2 "workload.photons_per_step: found 0" run -s workload.photons_per_step=0
 dim='particles.list=[{type: flasher, string: 63, module: 20, led: 7, photons: 0}]'
-expect 2 "$ICESTREAM" generate -s "$dim" -o x.npy
-says err "found particles without light, expected at least one photon"
+refuses 2 "found particles without light, expected at least one photon" generate -s "$dim" -o x.npy
 [ -e x.npy ] && fail "a file was made of nothing"
 
 # An error in the middle of a list names its line, and the run has no hits.
 printf '3,e-,10,20,30,60,170\n' >>events.csv
-expect 2 "$ICESTREAM" run csv.yaml -s sink.directory=bad
-says err "events.csv:4"
+refuses 2 "events.csv:4" run csv.yaml -s sink.directory=bad
 [ -e bad/events.hits.npy ] && fail "hits of a bad list"
 
 # A step file without light is a bad file, unless it is accepted; a message may be empty.

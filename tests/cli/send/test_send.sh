@@ -8,14 +8,6 @@ source "$(dirname "$0")/../common.bash"
 
 producers=${ICESTREAM_PRODUCERS:-8} messages=${ICESTREAM_MESSAGES:-16} steps=${ICESTREAM_STEPS:-4}
 jain=${ICESTREAM_JAIN:-0}
-# shellcheck disable=SC2317 # called by the trap
-clean() {
-    # shellcheck disable=SC2046 # one word for each process
-    kill -KILL $(jobs -p) 2>/dev/null
-    rm -rf "$FOLDER"
-}
-trap clean EXIT
-
 # start OPTION...: a run that listens, up to the moment at which it does.
 start() {
     rm -f service.err
@@ -58,8 +50,7 @@ cat steps/0-0.steps.npy steps/1-0.steps.npy >stream
 cmp -s -n $((1024 + 64 * $(row_count expected/0-0.hits.npy))) expected/0-0.hits.npy hits.stream || fail "a stream differs"
 expect 74 "$ICESTREAM" send steps/0-0.steps.npy --to unix:socket -o got
 says err "got/0-0.hits.npy: exists" "--force"
-expect 2 "$ICESTREAM" send steps/0-0.steps.npy ./steps/0-0.steps.npy --to unix:socket -o got2
-says err "two step files of the name 0-0"
+refuses 2 "two step files of the name 0-0" send steps/0-0.steps.npy ./steps/0-0.steps.npy --to unix:socket -o got2
 echo nonsense >bad.npy
 head -c 1500 steps/1-0.steps.npy >cut.npy
 expect 3 "$ICESTREAM" send bad.npy cut.npy missing.npy steps/1-0.steps.npy --to unix:socket -o got
@@ -124,8 +115,7 @@ expect 2 "$ICESTREAM" send steps/0-0.steps.npy --to unix:socket --token wrong
 expect 0 "$ICESTREAM" send steps/0-0.steps.npy --to unix:socket --token token -o got3
 same_rows expected/0-0.hits.npy got3/0-0.hits.npy
 chmod 644 token
-expect 2 "$ICESTREAM" send steps/0-0.steps.npy --to unix:socket --token token
-says err "--token"
+refuses 2 "--token" send steps/0-0.steps.npy --to unix:socket --token token
 kill -TERM "$service"
 wait "$service"
 grep -rl -e "-secret" -e "-wrong" out err service.err service.out hits 2>/dev/null && fail "a token was written"

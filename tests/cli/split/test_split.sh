@@ -108,16 +108,12 @@ cp cascades/all.steps.npy again/000003.steps.npy
 expect 2 "$ICESTREAM" split cascades/run.yaml again/000003.steps.npy --parts 9 --force -o 'again/{part}.steps.npy'
 says err "part 3 would replace the input again/000003.steps.npy"
 same cascades/all.steps.npy again/000003.steps.npy
-expect 2 "$ICESTREAM" split --parts 2 -s workload.steps=5 -o 'parts.npy'
-says err '--output: found "parts.npy", expected a name of files with {part} once'
-expect 74 "$ICESTREAM" split --parts 2 -s workload.steps=5 -o 'nowhere/{part}.npy'
-says err "nowhere cannot be opened: No such file or directory"
+refuses 2 '--output: found "parts.npy", expected a name of files with {part} once' split --parts 2 -s workload.steps=5 -o 'parts.npy'
+refuses 74 "nowhere cannot be opened: No such file or directory" split --parts 2 -s workload.steps=5 -o 'nowhere/{part}.npy'
 expect 2 "$ICESTREAM" split --parts 6 -s workload.steps=5 -o '{part}.npy'
 says err "found 6 parts for 5 steps" "expected at most 5 parts"
-expect 2 "$ICESTREAM" split -s workload.steps=5 -o '{part}.npy'
-says err "found neither of them, expected --parts N or --bounces B"
-expect 2 "$ICESTREAM" split --bounces -3 -s workload.steps=5 -o '{part}.npy'
-says err '--bounces: found "-3", expected a number above 0'
+refuses 2 "found neither of them, expected --parts N or --bounces B" split -s workload.steps=5 -o '{part}.npy'
+refuses 2 '--bounces: found "-3", expected a number above 0' split --bounces -3 -s workload.steps=5 -o '{part}.npy'
 head -c 1500 uniform/all.steps.npy >cut.steps.npy
 expect 3 "$ICESTREAM" split uniform/run.yaml cut.steps.npy --parts 2 -o '{part}.npy'
 says err "cut.steps.npy" "cut short"

@@ -3,17 +3,13 @@
 # To join: the content of reports is tested in tests/tools/test_status.c; here only the command line is.
 source "$(dirname "$0")/../common.bash"
 
-expect 2 "$ICESTREAM" status
-says err "icestream status: expected DIR"
+refuses 2 "icestream status: expected DIR" status
 is_empty out
-expect 2 "$ICESTREAM" status one two
-says err "unexpected argument two"
-expect 3 "$ICESTREAM" status none
-says err "none: No such file or directory"
+refuses 2 "unexpected argument two" status one two
+refuses 3 "none: No such file or directory" status none
 is_empty out
 echo "no folder" >file
-expect 3 "$ICESTREAM" status file
-says err "file: Not a directory"
+refuses 3 "file: Not a directory" status file
 
 mkdir steps
 for name in a b; do
@@ -29,8 +25,7 @@ says out '"schema": "icestream.status"' '"hit_files": 2' '"parts": 1'
 is_empty err
 
 # --watch: two reports on a terminal, then Ctrl-C.
-expect 2 "$ICESTREAM" status hits --watch
-says err "--watch is for a terminal"
+refuses 2 "--watch is for a terminal" status hits --watch
 cat >watch.py <<'PYTHON'
 import os, pty, select, signal, subprocess, sys
 
@@ -46,8 +41,7 @@ assert child.wait(60) == -signal.SIGINT, child.returncode
 assert b'here: 2 hit files' in seen, seen
 PYTHON
 ! has_terminals || python3 watch.py "$ICESTREAM" || fail "status --watch does not renew its report"
-expect 2 "$ICESTREAM" top hits
-says err "the command top left in version 0.3.0; use icestream status DIR --watch"
+refuses 2 "the command top left in version 0.3.0; use icestream status DIR --watch" top hits
 
 # A run that is stopped in the middle of a step file: nobody computes the file, and a part of it is computed.
 expect 0 "$ICESTREAM" generate -s workload.steps=40000 -o big.steps.npy
@@ -70,8 +64,7 @@ expect 0 "$ICESTREAM" info part/big.hits.npy.checkpoint
 says out "part/big.hits.npy.checkpoint: checkpoint" "% of 8.00 million photons, " "file           in/big.steps.npy"
 expect 0 "$ICESTREAM" info --json part/big.hits.npy.checkpoint
 says out '"kind": "checkpoint"' '"share": 0.'
-expect 3 "$ICESTREAM" info --verify part/big.hits.npy.checkpoint
-says err "found a checkpoint, expected steps, hits, paths, waveforms or a table for --verify"
+refuses 3 "found a checkpoint, expected steps, hits, paths, waveforms or a table for --verify" info --verify part/big.hits.npy.checkpoint
 
 # A worker that is killed: its file waits for another worker.
 "$ICESTREAM" run -q -s source.directory=in -s source.worker=farm-8 -s sink.directory=part 2>/dev/null &

@@ -1,17 +1,9 @@
 #!/usr/bin/env python3
 """Promises: photon tables as other programs read them.
 
-    check_tables.py make FOLDER          writes the tables a.npy, b.npy, c.npy, squares.npy, cylinder.npy, one-N.npy, two-N.npy
-    check_tables.py merged FOLDER        merged.npy is the sum of a.npy, b.npy and c.npy
-    check_tables.py numpy FOLDER         NumPy opens the tables
-    check_tables.py h5py FOLDER          squares.h5
-    check_tables.py hist FOLDER          squares.h5 and merged.h5; uhi's own schema accepts them
-    check_tables.py astropy FOLDER       squares.fits; its values are those of a hand-worked case
-    check_tables.py photospline FOLDER   what photospline's reader of photon tables reads (below)
-    check_tables.py made-hist FOLDER     made.h5, a table that `icestream tabulate` has made, is made.npy
-    check_tables.py made-astropy FOLDER  made.fits is made.npy, divided by the volumes of its bins
+    check_tables.py FOLDER   writes the tables a.npy, b.npy, c.npy, squares.npy, cylinder.npy, one-N.npy, two-N.npy
 
-python/tests/test_tables.py makes the same files with icestream.tables, and calls the same checks.
+python/tests/test_tables.py writes other formats of them with icestream.tables, and calls the checks.
 
 photospline is in no package of Debian or of Python. Splines are fitted to photon tables by scripts that read them with the class
 FITSTable of IceCube's project photospline (icecube.photospline.photonics); the photospline that is published alone
@@ -258,15 +250,4 @@ def check_made_astropy(folder):
 
 
 if __name__ == "__main__":
-    action = {
-        "make": make,
-        "merged": check_merged,
-        "numpy": check_numpy,
-        "h5py": check_h5py,
-        "hist": check_hist,
-        "astropy": check_astropy,
-        "photospline": check_photospline,
-        "made-hist": check_made_hist,
-        "made-astropy": check_made_astropy,
-    }[sys.argv[1]]
-    action(sys.argv[2])
+    make(sys.argv[1])

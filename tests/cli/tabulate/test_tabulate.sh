@@ -99,8 +99,7 @@ same of-oversize=5.npy both.npy
 expect 0 "$ICESTREAM" validate sources.yaml -s detector.oversize=5
 says out "oversize 1" "warning    --set detector.oversize: detector.oversize: found 5, which has no effect on a table"
 expect 0 "$ICESTREAM" generate sources.yaml -s stages.tabulate=none -s detector.oversize=2 -o wide.steps.npy
-expect 3 "$ICESTREAM" tabulate sources.yaml -o none.npy -s source.files=wide.steps.npy
-says err "detector.oversize: found steps that were made for 2, expected 1"
+refuses 3 "detector.oversize: found steps that were made for 2, expected 1" tabulate sources.yaml -o none.npy -s source.files=wide.steps.npy
 
 # The source of light is its particle, whatever its steps are. Steps that are parts of a source are no sources.
 expect 0 "$ICESTREAM" tabulate sources.yaml -s table.source=step -o whole-steps.npy
@@ -158,20 +157,17 @@ expect 0 "$ICESTREAM" tabulate table.yaml -o steps.npy -s table.source=step
 expect 0 "$ICESTREAM" tabulate fixed.yaml -o same.npy -s table.source=step
 same steps.npy same.npy
 expect 0 "$ICESTREAM" tabulate fixed.yaml -o fixed.npy -s workload.event=3
-expect 3 "$ICESTREAM" table merge first.npy fixed.npy -o mixed.npy
-says err "fixed.npy: the digest of the configuration"
+refuses 3 "fixed.npy: the digest of the configuration" table merge first.npy fixed.npy -o mixed.npy
 expect 2 "$ICESTREAM" validate fixed.yaml -s table.azimuth=full
 says err "--set table.azimuth=full: error: table.azimuth: found full, and table.axes has no azimuth"
 expect 0 "$ICESTREAM" validate fixed.yaml -s stages.tabulate=none
 sed '/^stages/d' fixed.yaml >none.yaml
-expect 2 "$ICESTREAM" run none.yaml
-says err "none.yaml:10:11: error: table.source: is for stages.tabulate: spherical or cylindrical, and it is none"
+refuses 2 "none.yaml:10:11: error: table.source: is for stages.tabulate: spherical or cylindrical, and it is none" run none.yaml
 
 # wrong TEXT AXES: a file with these axes is refused with this text.
 wrong() {
     sed "s/{name: cosine.*/$2/" table.yaml >wrong.yaml
-    expect 2 "$ICESTREAM" tabulate wrong.yaml -o none.npy
-    says err "$1"
+    refuses 2 "$1" tabulate wrong.yaml -o none.npy
     [ ! -e none.npy ] || fail "a table was written"
 }
 wrong "wrong.yaml:8:" "{name: cosine, from: -1, to: 1, bins: 0}"
@@ -202,22 +198,16 @@ same sums.1 sums.16777215
 says sums.1 "in the bins, "
 ! grep -q " 0 outside" sums.1 || fail "no light is outside"
 
-expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s stages.tabulate=none
-says err "expected spherical or cylindrical"
-expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s "table.direction=[0, 0, 0]"
-says err "expected a direction"
-expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s "ice.file=$ROOT/configs/ice/tilted.yaml"
-says err "hole"
+refuses 2 "expected spherical or cylindrical" tabulate table.yaml -o none.npy -s stages.tabulate=none
+refuses 2 "expected a direction" tabulate table.yaml -o none.npy -s "table.direction=[0, 0, 0]"
+refuses 2 "hole" tabulate table.yaml -o none.npy -s "ice.file=$ROOT/configs/ice/tilted.yaml"
 # The acceptance of modules.
 expect 0 "$ICESTREAM" tabulate table.yaml -o accepted.npy -s table.acceptance=detector -s workload.event=4
-expect 3 "$ICESTREAM" table merge first.npy accepted.npy -o mixed.npy
-says err "accepted.npy: the efficiency differs from that of first.npy"
+refuses 3 "accepted.npy: the efficiency differs from that of first.npy" table merge first.npy accepted.npy -o mixed.npy
 expect 2 "$ICESTREAM" tabulate table.yaml -o none.npy -s table.acceptance=detector -s "detector.angular_polynomial=[0, 0.5]"
 says err "table.acceptance: found detector, and the angular acceptance of the modules is an edge"
-expect 2 "$ICESTREAM" run table.yaml
-says err "expected icestream tabulate"
-expect 2 "$ICESTREAM" compare table.yaml
-says err "expected icestream tabulate"
+refuses 2 "expected icestream tabulate" run table.yaml
+refuses 2 "expected icestream tabulate" compare table.yaml
 
 # Coordinates of a header: the axes have its names, and tables of different headers do not add up.
 if command -v cc >/dev/null; then
@@ -236,10 +226,8 @@ YAML
     sed 's/-view->dz/view->dz/' "$ROOT/configs/stages/nearest_string.h" >other.h
     expect 0 "$ICESTREAM" tabulate header.yaml -o other-header.npy -s device.instruction_set=baseline -s workload.event=5 \
         -s 'stages.tabulate={source: other.h}'
-    expect 3 "$ICESTREAM" table merge header.npy other-header.npy -o mixed.npy
-    says err "the digest of the configuration differs"
-    expect 2 "$ICESTREAM" run header.yaml
-    says err "expected icestream tabulate"
+    refuses 3 "the digest of the configuration differs" table merge header.npy other-header.npy -o mixed.npy
+    refuses 2 "expected icestream tabulate" run header.yaml
 else
     echo "skipped: no C compiler: coordinates of a header"
 fi

@@ -124,8 +124,7 @@ is_missing part.npy.checkpoint
 
 # A table that exists is refused before anything is computed, and its checkpoint stays.
 cp kept part.npy.checkpoint
-expect 74 "$ICESTREAM" tabulate table.yaml -o part.npy
-says err "part.npy: found an existing file, expected none (--force overwrites)"
+refuses 74 "part.npy: found an existing file, expected none (--force overwrites)" tabulate table.yaml -o part.npy
 same part.npy.checkpoint kept
 
 # It is not what `status` looks for.
@@ -174,8 +173,7 @@ same "$long" whole.npy
 # ---- two processes
 
 begin part.npy
-expect 74 "$ICESTREAM" tabulate table.yaml -o part.npy
-says err "part.npy: found another process writing it (process $process) after a wait of 2 s"
+refuses 74 "part.npy: found another process writing it (process $process) after a wait of 2 s" tabulate table.yaml -o part.npy
 kill -KILL "$process"
 ended 137
 expect 0 "$ICESTREAM" tabulate table.yaml -o part.npy

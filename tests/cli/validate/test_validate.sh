@@ -25,18 +25,13 @@ says err "spool/c.steps.npy: " "expected"
 rm spool/c.steps.npy
 
 # What it finds is in the report.
-expect 0 "$ICESTREAM" validate
-says out "source     1 step file, 10 steps, "
-expect 0 "$ICESTREAM" validate -s source.directory=spool
-says out "source     1 step file in spool, 10 steps, "
-expect 0 "$ICESTREAM" validate -s source.files=[-]
-says out "1 stream, which validate does not read"
+prints "source     1 step file, 10 steps, " validate
+prints "source     1 step file in spool, 10 steps, " validate -s source.directory=spool
+prints "1 stream, which validate does not read" validate -s source.files=[-]
 expect 0 "$ICESTREAM" run --quiet
-expect 0 "$ICESTREAM" validate
-says out "hit files of 1 of them"
+prints "hit files of 1 of them" validate
 mv steps elsewhere
-expect 0 "$ICESTREAM" validate
-says out "source     steps/*.steps.npy: no step file yet"
+prints "source     steps/*.steps.npy: no step file yet" validate
 mv elsewhere steps
 
 # JSON, also of errors.
@@ -68,18 +63,14 @@ expect 0 "$ICESTREAM" run gpu.yaml -s sink.directory=other
 says err "the CPU does not use keys for a GPU: graph.schedule (gpu.yaml:2:29), device.index (gpu.yaml:1:63)" \
     "device.math (gpu.yaml:1:36)" "graph.pool (gpu.yaml:2:42)"
 same other/a.hits.npy hits/a.hits.npy
-expect 0 "$ICESTREAM" validate gpu.yaml
-says out "the CPU does not use keys for a GPU: graph.schedule (gpu.yaml:2:29)"
-expect 2 "$ICESTREAM" run gpu.yaml -s device.backend=cpu
-says err "gpu.yaml:2:16: error: graph.lanes: this value is for a GPU, and device.backend is cpu"
+prints "the CPU does not use keys for a GPU: graph.schedule (gpu.yaml:2:29)" validate gpu.yaml
+refuses 2 "gpu.yaml:2:16: error: graph.lanes: this value is for a GPU, and device.backend is cpu" run gpu.yaml -s device.backend=cpu
 expect 0 "$ICESTREAM" validate gpu.yaml --for cuda
 says out "device:    a GPU, which is not here" "schedule:  fused"
 ! grep -q "does not use" out || fail "the CPU is described: $(cat out)"
 expect 0 "$ICESTREAM" validate gpu.yaml --for cpu
 says out "a machine without a GPU" "the CPU does not use keys for a GPU: "
 expect 0 "$ICESTREAM" validate --for cuda -s device.backend=cuda
-expect 1 "$ICESTREAM" validate --for cpu -s device.backend=cuda
-says err "device.backend: found cuda, but the check is for a machine without a GPU"
-expect 2 "$ICESTREAM" validate --for rocm
-says err "--for: found 'rocm', expected cuda or cpu"
+refuses 1 "device.backend: found cuda, but the check is for a machine without a GPU" validate --for cpu -s device.backend=cuda
+refuses 2 "--for: found 'rocm', expected cuda or cpu" validate --for rocm
 finish

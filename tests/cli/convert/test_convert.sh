@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promises: `-` is standard input or output in every direction of `convert` in which both formats are streams, and
 # in `trace -o -`: the bytes are those of the file, reports go to standard error, nothing binary goes to a terminal,
-# and a reader that has gone ends the command quietly.
+# and a reader that has gone ends the command quietly. No bit of a number changes in CSV. A fault leaves no file.
 # To join: a new format gets its line here, or the error that says why it is no stream.
 source "$(dirname "$0")/../common.bash"
 I=$ICESTREAM
@@ -42,19 +42,41 @@ exec 7>&-
 wait $! || fail "the stream of messages ends with an error"
 same late a.txt
 
+# CSV.
+"$I" generate -s workload.steps=1500 -o many.steps.npy 2>/dev/null
+"$I" run -q "${WIDE[@]}" -s detector.keep_hit_photons=false -s 'source.files=[many.steps.npy]'
+expect 0 "$I" convert hits/many.hits.npy h.csv
+is_empty out
+is_empty err
+"$I" convert --format csv - - <hits/many.hits.npy | cmp - h.csv || fail "hits from a stream as CSV"
+"$I" convert --format txt $hits - | cmp - a.txt || fail "the text of hits"
+if python=$(python_with numpy); then
+    expect 0 "$python" - <<'PYTHON'
+import csv, numpy
+hits = numpy.load("hits/many.hits.npy")
+head, *rows = csv.reader(open("h.csv", newline=""))
+units = {"t": "ns", "x": "m", "y": "m", "z": "m", "wavelength": "nm"}
+assert head == [name + ("_" + units[name] if name in units else "") for name in hits.dtype.names], head
+assert len(rows) == len(hits) > 100
+for name, column in zip(hits.dtype.names, zip(*rows)):
+    kind = hits.dtype[name]
+    values = [(float if kind.kind == "f" else int)(text) for text in column]
+    assert numpy.array(values, kind).tobytes() == hits[name].tobytes(), name  # bytes, so that -0 is not 0
+PYTHON
+else
+    echo "skipped: no Python with NumPy: the numbers in CSV are not compared"
+fi
+
 # Waveforms.
-expect 0 "$I" convert --waveforms 10 $hits w.csv
-says out "bins of 10 ns"
+prints "bins of 10 ns" convert --waveforms 10 $hits w.csv
 expect 0 "$I" convert --waveforms 10 - - <$hits
 same out w.csv
 says err "standard output: "
 expect 0 "$I" convert --waveforms 10 $hits w.npy
 expect 0 "$I" convert --waveforms 10 --npy $hits -
 same out w.npy
-expect 2 "$I" convert --waveforms 10 --npy $hits x.csv
-says err "--npy: expected - as TO"
-expect 2 "$I" convert --npy $hits -
-says err "--npy: expected --waveforms NS together with it"
+refuses 2 "--npy: expected - as TO" convert --waveforms 10 --npy $hits x.csv
+refuses 2 "--npy: expected --waveforms NS together with it" convert --npy $hits -
 
 # Paths of photons.
 expect 0 "$I" trace --hits $hits --steps s.steps.npy -o t.npy
@@ -68,11 +90,12 @@ expect 0 "$I" geometry -o modules.csv
 same modules modules.csv
 
 # What is no stream, or not what it should be.
-expect 3 "$I" convert - - <s.steps.npy
-says err "standard input, message 0: found a file of steps"
+refuses 3 "standard input, message 0: found a file of steps" convert - - <s.steps.npy
 head -c 2000 $hits >short.npy
-expect 3 "$I" convert - - <short.npy
-says err "standard input, message 0: byte 2000: found the end of the input"
+refuses 3 "standard input, message 0: byte 2000: found the end of the input" convert - - <short.npy
+refuses 3 "standard input, message 0: " convert - x.csv <short.npy
+is_missing x.csv
+is_missing x.csv.part
 expect 74 bash -c "$I convert $hits - >/dev/full"
 says err "standard output: cannot write: No space left on device"
 is_missing -- -
@@ -80,17 +103,12 @@ is_missing -- -
 "$I" trace --hits $hits --steps s.steps.npy -o - 2>>quiet | head -c 1 >/dev/null
 ! grep -v -e "points of" -e "identical" quiet || fail "a closed pipe is not quiet"
 
-cat >in_terminal.py <<'PYTHON'
-"""Runs a command with a terminal as standard input and output, and prints what it wrote."""
-import pty, sys
-sys.exit(pty.spawn(sys.argv[1:]) >> 8)
-PYTHON
 if has_terminals; then
-    expect 2 python3 in_terminal.py "$I" trace --hits $hits --steps s.steps.npy -o - </dev/null
+    expect 2 in_terminal "$I" trace --hits $hits --steps s.steps.npy -o -
     says out "--output: found a terminal as standard output"
-    expect 2 python3 in_terminal.py "$I" convert --waveforms 10 --npy $hits - </dev/null
+    expect 2 in_terminal "$I" convert --waveforms 10 --npy $hits -
     says out "-: found a terminal as standard output"
-    expect 2 python3 in_terminal.py "$I" convert - - </dev/null
+    expect 2 in_terminal "$I" convert - -
     says out "-: found a terminal as standard input"
 fi
 
