@@ -160,3 +160,13 @@ rows() {
 row_count() {
     head -c 1024 "$1" | grep -aoE "'shape': *\( *[0-9]+" | grep -oE '[0-9]+$'
 }
+
+# untrailed FILE [BYTES]: the file without its trailer: header and rows, of 64 bytes in a hit file, and 72 in a step file.
+untrailed() {
+    head -c $((1024 + ${2:-64} * $(row_count "$1"))) "$1"
+}
+
+# same_rows FILE FILE: the rows of two hit files are equal. Their trailers may name different inputs.
+same_rows() {
+    cmp -s <(untrailed "$1") <(untrailed "$2") || fail "the rows of $1 and $2 differ"
+}

@@ -32,7 +32,7 @@ exec 7>&-
 wait $! || fail "the stream ends with an error"
 same late a.txt
 # The same without a trailer, as a run writes messages of hits.
-head -c $((1024 + 64 * $(row_count $hits))) $hits >message
+untrailed $hits >message
 rm late
 "$I" convert - - <slow >late &
 exec 7>slow

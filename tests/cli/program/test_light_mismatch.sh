@@ -82,7 +82,7 @@ else
 fi
 
 # Steps of other programs, and a workload, whose light is not thinned.
-head -c $((1024 + 72 * $(row_count a.steps.npy))) a.steps.npy >other.npy
+untrailed a.steps.npy 72 >other.npy
 expect 0 "$ICESTREAM" run run.yaml --force -s source.files=other.npy -s sink.directory=hits -s detector.oversize=1
 says err "1 of the inputs has no record of its light" "light.acceptance standard, detector.oversize 1"
 [ "$(grep -c 'no record' err)" -eq 1 ] || fail "not one line about the record"

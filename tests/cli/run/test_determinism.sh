@@ -38,8 +38,7 @@ echo "$runs runs"
 
 # The cull of photons that cannot reach a module must not cost a hit; only the account may differ.
 expect 0 "$ICESTREAM" run -q "${WIDE[@]}" -s sink.directory=culled -s graph.reach_cull=false
-bytes=$((1024 + 64 * $(row_count reference/a.hits.npy)))
-cmp -n $bytes culled/a.hits.npy reference/a.hits.npy || fail "the reach cull changes hits"
+same_rows reference/a.hits.npy culled/a.hits.npy
 # The comparison can fail: another seed gives other hits.
 expect 0 "$ICESTREAM" run -q "${WIDE[@]}" -s sink.directory=other -s run.seed=2
 cmp -s other/a.hits.npy reference/a.hits.npy && fail "another seed gives the same hits"

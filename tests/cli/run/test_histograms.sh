@@ -44,7 +44,7 @@ same_file uncounted --threads 2 --set sink.checkpoint=off --set sink.digest=fals
 
 # Rows and the rest of the trailer do not depend on histograms; a file without them has no such key.
 expect 0 "$ICESTREAM" run -q base.yaml --set sink.directory=plain
-cmp -n $((1024 + 64 * $(row_count many.hits.npy))) plain/base.hits.npy many.hits.npy || fail "other rows with histograms"
+same_rows many.hits.npy plain/base.hits.npy
 expect 0 "$ICESTREAM" info --json plain/base.hits.npy
 grep -q '"histograms"' out && fail "histograms that nobody asked for"
 

@@ -57,8 +57,7 @@ for seed in 1 2 3; do
     [ $seed = 3 ] && answers=second number=1
     output=$(sed -n 's/^done //p' $answers | sed -n ${number}p)
     # Only the rows are compared, because the trailers name different inputs.
-    rows_end=$((1024 + 64 * $(row_count expected/$seed.hits.npy)))
-    cmp -n $rows_end "expected/$seed.hits.npy" "$output" || fail "$seed differs"
+    same_rows expected/$seed.hits.npy "$output"
 done
 # A file with damaged rows is refused before anything is computed, and the connection goes on. Steps with
 # another light are refused, too; the record is in the trailer.
