@@ -4,13 +4,15 @@
     bad_inputs.py PROGRAM            runs all cases
     bad_inputs.py PROGRAM --only X   runs only cases whose group or name contains X
 
-The exit status is 1 if a case fails. To join: add a case to the file bad_inputs_*.py of its subject. A case has a
-command, its input files, the exit status and texts that standard error must contain (bad_inputs_files.py, Case).
+The exit status is 1 if a case fails. To join: add a case to a function *_cases() in the file bad_inputs_*.py of its subject. A
+case has a command, its input files, the exit status and texts that standard error must contain (bad_inputs_files.py, Case).
 
 Every case runs in its own folder. In addition, no case may end by a signal or a sanitizer's report, take
 longer than 20 s (200 s with a sanitizer), leave a .part file or an incomplete hit file, or fail without a message.
 """
 
+import glob
+import importlib
 import os
 import re
 import resource
@@ -23,26 +25,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from bad_inputs_commands import command_cases, sink_cases  # noqa: E402
-from bad_inputs_configuration import configuration_cases  # noqa: E402
-from bad_inputs_detection import detection_cases  # noqa: E402
-from bad_inputs_detector import geometry_cases  # noqa: E402
-from bad_inputs_doubtful import doubtful_cases  # noqa: E402
-from bad_inputs_exchange import exchange_cases  # noqa: E402
 from bad_inputs_files import CASES, Special, good  # noqa: E402
-from bad_inputs_ice import ice_cases  # noqa: E402
-from bad_inputs_ice_features import ice_feature_cases  # noqa: E402
-from bad_inputs_mesh import mesh_cases  # noqa: E402
-from bad_inputs_onefile import one_file_cases  # noqa: E402
-from bad_inputs_outputs import output_cases  # noqa: E402
-from bad_inputs_particles import particle_cases  # noqa: E402
-from bad_inputs_plausible import plausible_cases  # noqa: E402
-from bad_inputs_pmt_table import pmt_table_cases  # noqa: E402
-from bad_inputs_queue import queue_cases  # noqa: E402
-from bad_inputs_steps import step_cases  # noqa: E402
-from bad_inputs_tables import table_cases  # noqa: E402
-from bad_inputs_types import type_cases  # noqa: E402
-from bad_inputs_water import water_cases  # noqa: E402
 
 # A sanitizer makes the program ten times slower, so its build gives a factor.
 SECONDS = 20 * int(os.environ.get("ICESTREAM_TEST_SLOWER", "1"))
@@ -115,18 +98,9 @@ def start(program, it, where):
         data, source = None, os.open(os.path.join(where, it.stdin), os.O_RDONLY)
     out = open(it.stdout, "wb") if it.stdout else subprocess.DEVNULL
     try:
-        done = subprocess.run(
-            [os.fsencode(program)] + arguments,
-            cwd=where,
-            stdout=out,
-            stderr=subprocess.PIPE,
-            timeout=SECONDS,
-            env=environment(),
-            preexec_fn=limit,
-            check=False,
-            **identity,
-            **({"stdin": source} if source is not None else {"input": data})
-        )
+        streams = {"stdin": source} if source is not None else {"input": data}
+        done = subprocess.run([os.fsencode(program)] + arguments, cwd=where, stdout=out, stderr=subprocess.PIPE, timeout=SECONDS,
+                              env=environment(), preexec_fn=limit, check=False, **identity, **streams)
         return done.returncode, done.stderr.decode("utf-8", "replace")
     except subprocess.TimeoutExpired:
         return None, "not finished after %d s" % SECONDS
@@ -183,18 +157,8 @@ def may_run_as_nobody(program):
     if os.getuid() != 0:
         return True
     try:
-        return (
-            subprocess.run(
-                [program, "--version"],
-                user=NOBODY,
-                group=NOBODY,
-                cwd="/",
-                check=False,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            ).returncode
-            == 0
-        )
+        return subprocess.run([program, "--version"], user=NOBODY, group=NOBODY, cwd="/", check=False, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode == 0
     except OSError:
         return False
 
@@ -202,24 +166,10 @@ def may_run_as_nobody(program):
 def make_good_files(program):
     """Lets the program write good files. Returns the bytes of a step file and of its hit file."""
     with tempfile.TemporaryDirectory() as where:
-
-        def run(*arguments):
-            return subprocess.run([program, *arguments], cwd=where, stderr=subprocess.PIPE, check=False)
-
         os.mkdir(os.path.join(where, "steps"))
-        for arguments in (
-            [
-                "generate",
-                "-s",
-                "workload.steps=40",
-                "-s",
-                "workload.photons_per_step=500",
-                "-o",
-                "steps/a.steps.npy",
-            ],
-            ["run", "-q", "-s", "ice.model=uniform", "-s", "detector.oversize=5"],
-        ):
-            done = run(*arguments)
+        for line in ("generate -s workload.steps=40 -s workload.photons_per_step=500 -o steps/a.steps.npy",
+                     "run -q -s ice.model=uniform -s detector.oversize=5"):
+            done = subprocess.run([program, *line.split()], cwd=where, stderr=subprocess.PIPE, check=False)
             if done.returncode != 0:
                 sys.exit("cannot make good files: %s" % done.stderr.decode())
         contents = []
@@ -237,29 +187,11 @@ def collect_cases(program):
     good.program = program
     good.steps, good.hits = make_good_files(program)
     good.hit_count = int(re.search(rb"'shape': \( *(\d+),", good.hits[:1024]).group(1))
-    for collect in (
-        configuration_cases,
-        ice_cases,
-        ice_feature_cases,
-        water_cases,
-        geometry_cases,
-        table_cases,
-        type_cases,
-        mesh_cases,
-        pmt_table_cases,
-        detection_cases,
-        particle_cases,
-        output_cases,
-        step_cases,
-        sink_cases,
-        command_cases,
-        one_file_cases,
-        queue_cases,
-        exchange_cases,
-        plausible_cases,
-        doubtful_cases,
-    ):
-        collect()
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "bad_inputs_*.py"))):
+        module = importlib.import_module(os.path.basename(path)[:-3])
+        for name, collect in vars(module).items():
+            if name.endswith("_cases") and collect.__module__ == module.__name__:
+                collect()
 
 
 def report_failure(it, text, faults):

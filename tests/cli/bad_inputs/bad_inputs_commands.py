@@ -91,7 +91,6 @@ def sink_cases():
         {"null": link("/dev/null")})
     sink("steps to a full device", "generate -s workload.steps=9 -o -", "No space left on device", stdout="/dev/full")
 
-    waveform_cases()
 
     def stream(name, data, says, exit_status=3):
         case("standard input", name, "run -q -s source.files=- -s sink.directory=hits -s ice.model=uniform", exit_status, says, stdin=data)

@@ -100,7 +100,6 @@ def configuration_cases():
     case("configuration", "17 MiB", "run run.yaml", 2, "expected at most 16777216", {"run.yaml": sparse(b"run: {}\n", 17 << 20)})
     # The empty file is a run with all defaults: it fails for want of steps.
     case("configuration", "empty", "run run.yaml", 2, "steps/*.steps.npy: found no file of that pattern", {"run.yaml": b""})
-    histogram_cases()
 
 
 def histogram(name, text, says):

@@ -54,8 +54,6 @@ def list_cases():
 
 
 def detection_cases():
-    curve_cases()
-    list_cases()
     configuration("photo-electrons that nobody makes", "sink: {hits: pe}",
         ["run.yaml:1:14: error: sink.hits: 'pe' needs stages.detect: pe, and it is none"])
     configuration("a stage of another name", "stages: {detect: electrons}",

@@ -125,9 +125,3 @@ def ice_cases():
     doubtful("hole ice as wide as a house", ICE + b"hole: { radius: 8 }\n", "2:17: hole.radius: found 8 m, much wider than the modules")
     doubtful("coefficients of hole ice in place of lengths", ICE + b"hole: { radius: 0.3, effective_scattering: 33, absorption: 0.01 }\n",
         "2:44: hole.effective_scattering: found a length of 33 m, longer than that of the clearest ice")
-
-
-def doubtful_cases():
-    list_cases()
-    folder_cases()
-    ice_cases()

@@ -24,25 +24,8 @@ STEP_FIELDS = [
     ("source_id", "<u8"),
 ]
 STEP_ROW = struct.Struct("<3fI6fdQI2BHQ")
-GOOD_STEP = dict(
-    x=0,
-    y=0,
-    z=0,
-    photons=10,
-    dx=0,
-    dy=0,
-    dz=1,
-    length=1,
-    beta=1,
-    weight=1,
-    t=0,
-    event_id=0,
-    step_id=0,
-    kind=1,
-    spectrum=0,
-    flags=0,
-    source_id=0,
-)
+GOOD_STEP = dict(x=0, y=0, z=0, photons=10, dx=0, dy=0, dz=1, length=1, beta=1, weight=1, t=0, event_id=0, step_id=0, kind=1,
+                 spectrum=0, flags=0, source_id=0)
 NAN, INFINITY = float("nan"), float("inf")
 
 

@@ -115,10 +115,3 @@ def switch_cases():
         "found scaled, and ice.birefringence is false: nothing is subtracted")
     switches("a misspelt switch", "-s ice.birefringance=false", "did you mean 'ice.birefringence'?")
     switches("a number for a switch", "-s ice.tilt=7", "ice.tilt: found '7', expected true or false")
-
-
-def ice_feature_cases():
-    tilt_cases()
-    settings_cases()
-    file_cases()
-    switch_cases()

@@ -81,9 +81,3 @@ def yaml_cases():
         "p.yaml")
     particles("two directions", b"- {type: e-, x: 0, y: 0, z: 0, zenith: 20, dx: 0, dy: 0, dz: 1, energy: 5}\n",
         "p.yaml:1:3: error: e-: found dx, dy, dz, zenith, expected a direction: zenith and azimuth; or", "p.yaml")
-
-
-def particle_cases():
-    f2k_cases()
-    csv_cases()
-    yaml_cases()

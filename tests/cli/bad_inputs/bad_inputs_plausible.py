@@ -247,15 +247,3 @@ def sound_cases():
         return faults
 
     case(GROUP, "no warning for shipped configurations", "stages", 0, [], check=check)
-
-
-def plausible_cases():
-    detector_cases()
-    ice_cases()
-    run_cases()
-    light_cases()
-    table_cases()
-    generate_cases()
-    steps_cases()
-    kind_cases()
-    sound_cases()

@@ -101,10 +101,6 @@ def useless_cases():
 
 
 def table_cases():
-    useless_cases()
-    file_cases()
-    info_cases()
-    key_cases()
     merge("a part twice", "b.npy: found the part aaaaaaaaaaaaaaaa..., which a.npy holds", table(), table())
     merge("parts of different axes", "b.npy: axis 1: found r with 2 bins from 0 to 9", table(), table(part="b" * 64, axes=axis(to=9.0)))
     merge("parts of another step length", "b.npy: the step length differs", table(), table(part="b" * 64, step_length=2))
