@@ -291,13 +291,13 @@ def test_hdf5_is_what_h5py_and_hist_read(tables):
     with pytest.raises(icestream.OutputError, match="none/a.h5: cannot write: "):
         Table("a.npy").to_hdf5("none/a.h5")
     for module in ("hist", "uhi.schema", "fastjsonschema"):
-        pytest.importorskip(module, reason="%s is not installed (scripts/setup_hist.sh)" % module)
+        pytest.importorskip(module, reason="%s is not installed (scripts/setup.sh hist)" % module)
     check_tables.check_hist(".")
     check_tables.check_made_hist(".")
 
 
 def test_a_histogram_has_the_sums(tables):
-    pytest.importorskip("hist", reason="hist is not installed (scripts/setup_hist.sh)")
+    pytest.importorskip("hist", reason="hist is not installed (scripts/setup.sh hist)")
     for name, variances in (("made", True), ("merged", False)):
         table = Table(name + ".npy")
         made = table.to_hist()

@@ -122,7 +122,7 @@ needs_curl() {
 }
 
 # python_with MODULE: prints the first Python of this machine that has the module; fails if there is none. The
-# last Python is the one of scripts/setup_hist.sh.
+# last Python is the one of scripts/setup.sh hist.
 python_with() {
     local candidate
     for candidate in python3 /usr/bin/python3 "$REPOSITORY/build/python-hist/bin/python3"; do
