@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promises: clients that send garbage, stop in the middle of a message, or never read their hits get a clear message and
 # disturb nobody: `icestream send` next to them gets the hits of files, the run goes on, and at its end nothing incomplete
-# is left. To join: one more client in hostile.py, and what it and the run say about it.
+# is left. A message that was received is computed, also if its client goes and the run is killed. To join: one more client in hostile.py, and what it and the run say about it.
 source "$(dirname "$0")/../common.bash"
 
 python=$(python_with socket) || skip "no Python"
@@ -42,6 +42,9 @@ elif kind == "half":  # ends its side in the middle of a message
     connection.sendall(b"HITS\n" + steps[:1500])
     connection.shutdown(socket.SHUT_WR)
     read_all()
+elif kind == "received":  # goes when its message has been received
+    connection.sendall(steps)
+    assert b'"received"' in connection.recv(65536)
 elif kind == "gone":  # closes in the middle of the second message, with its hits unread
     connection.sendall(b"HITS\n" + steps + steps[:1500])
 elif kind == "reset":
@@ -60,9 +63,14 @@ elif kind in ("deaf", "stuck"):
         time.sleep(0.2)
 PYTHON
 
-"$ICESTREAM" run -s source.listen=unix:socket -s source.clients=8 -s source.photon_limit=100000 -s device.threads=1 2>service.err >service.out </dev/null &
-service=$!
-await grep -qs watching service.err
+start() {
+    rm -f service.err # otherwise the lines of a killed run are found
+    "$ICESTREAM" run -s source.listen=unix:socket -s source.clients=8 -s source.photon_limit=100000 -s device.threads=1 \
+        2>service.err >service.out </dev/null &
+    service=$!
+    await grep -qs watching service.err # the socket alone may be of a killed run
+}
+start
 mkdir steps
 for i in 1 2 3; do
     expect 0 "$ICESTREAM" generate -s workload.steps=10 -s run.seed=$i -s workload.event=$i -o steps/$i.steps.npy
@@ -104,6 +112,11 @@ expect 3 "$ICESTREAM" send greedy.steps.npy many.steps.npy --to unix:socket -o g
 says err "message 0: found 10000000000 photons, expected at most 100000 (source.photon_limit)" "1 messages done"
 is_missing greedy/greedy.hits.npy
 
+# Steps that were made for other modules.
+expect 0 "$ICESTREAM" generate -s detector.oversize=2 -o light.steps.npy \
+    -s 'particles.list=[{type: e-, x: 30, y: 0, z: -300, zenith: 60, azimuth: 30, energy: 1}]'
+refuses 3 "light: detector.oversize: found steps that were made for 2, expected 1" send light.steps.npy --to unix:socket
+
 # More clients than source.clients allows: one more is refused with a message, and may come again.
 for ((i = 0; i < 8; ++i)); do
     "$python" hostile.py stuck steps/1.steps.npy >stuck.$i 2>&1 &
@@ -115,10 +128,21 @@ kill "${crowd[@]}"
 good after
 
 kill -0 "$service" || fail "the run has ended: $(cat service.err)"
+grep -aiE 'internal error|sanitizer' service.err && fail "the run reports an internal error"
+
+# shellcheck disable=SC2317 # called by await
+hit_files() { [ "$(find hits -name 'message-*.hits.npy' | wc -l)" -ge "$1" ]; }
+before=$(find hits -name 'message-*.hits.npy' | wc -l)
+"$python" hostile.py received steps/1.steps.npy || fail "no answer"
+kill -KILL "$service"
+wait "$service" 2>/dev/null
+start
+await hit_files $((before + 1))
 kill -TERM "$service"
 wait "$service"
 [ $? = 143 ] || fail "the exit status of the run is not 143: $(cat service.err)"
+is_missing socket
+[ -z "$(find hits/received -name '*.npy')" ] || fail "messages are left"
 [ -z "$(find hits expected meanwhile behind after -name '*.part')" ] || fail "an incomplete file is left: $(find . -name '*.part')"
-grep -aiE 'internal error|sanitizer' service.err && fail "the run reports an internal error"
 expect 0 "$ICESTREAM" info --verify hits/*.hits.npy
 finish
