@@ -7,7 +7,7 @@ source "$(dirname "$0")/../common.bash"
 
 light=(-s workload.steps=300 -s workload.photons_per_step=400)
 options=("${WIDE[@]}" -s device.threads=2 -q)
-command -v python3 >/dev/null || skip "there is no Python"
+python=$(python_with numpy) || skip "there is no Python with NumPy"
 mkdir given folder
 expect 0 "$ICESTREAM" generate "${light[@]}" -o given/a.steps.npy
 mkfifo pipe
@@ -53,17 +53,12 @@ queue() {
 }
 
 # digest FILE: of the rows of a NumPy array, without its header and trailer.
-cat >digest.py <<'PYTHON'
-import ast, hashlib, math, re, struct, sys
-data = open(sys.argv[1], "rb").read()
-size, start = (struct.unpack("<H", data[8:10])[0], 10) if data[6] == 1 else (struct.unpack("<I", data[8:12])[0], 12)
-header = ast.literal_eval(data[start:start + size].decode())
-fields = header["descr"] if isinstance(header["descr"], list) else [("", header["descr"])]
-row = sum(int(re.sub(r"\D", "", field[1])) * math.prod(field[2] if len(field) > 2 else (1,)) for field in fields)
-rows = data[start + size:start + size + row * math.prod(header["shape"])]
-print(hashlib.sha256(rows).hexdigest()[:16], len(rows) > 1000)
-PYTHON
-digest() { python3 digest.py "$1"; }
+digest() {
+    "$python" -c '
+import hashlib, numpy, sys
+rows = numpy.load(sys.argv[1]).tobytes()
+print(hashlib.sha256(rows).hexdigest()[:16], len(rows) > 1000)' "$1"
+}
 
 # Hit files, and a message on standard output. What comes from a folder, clients or a queue needs a folder for its hits.
 printf '%-10s %-22s %-22s\n' source 'hit file' message

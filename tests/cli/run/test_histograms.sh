@@ -4,6 +4,7 @@
 # To join: another way to get the same file is one more call of `same_file`.
 CHECK=$(realpath "$(dirname "$0")/check_histograms.py")
 source "$(dirname "$0")/../common.bash"
+python=$(python_with numpy) || skip "no Python with NumPy"
 
 cat >base.yaml <<'END'
 detector: {oversize: 30, crossing: disc, keep_hit_photons: false}
@@ -27,7 +28,7 @@ same_file() {
     compute --set sink.directory="$1" "${@:2}"
     same many.hits.npy "$1/many.hits.npy"
 }
-counts() { python3 "$CHECK" "$@" 2>err || fail "histograms: $(cat err)"; }
+counts() { "$python" "$CHECK" "$@" 2>err || fail "histograms: $(cat err)"; }
 
 # The file is merged at the end, or written while photons are computed (more than 4 MiB of hits in small batches).
 compute --threads 1 --set sink.directory=first

@@ -4,7 +4,7 @@
 # and neither on whether the steps are thinned.
 # To join: give a kind of light to `light`, and compare its sums with `agree`.
 source "$(dirname "$0")/../common.bash"
-python=$(python_with struct) || skip "there is no Python"
+python=$(python_with numpy) || skip "there is no Python with NumPy"
 
 # Clear ice and a cube of modules around a hole with the light, so that wide modules see the same light as true
 # ones. Photons continue after a hit: a module casts no shadow, however wide it is.
@@ -24,13 +24,10 @@ PYTHON
 # The sum of the weights, the root of the sum of their squares, and the number of rows; only of wavelengths at
 # which every kind of light of this test has photons of moderate weight.
 cat >sums.py <<'PYTHON'
-import ast, math, struct, sys
-data = open(sys.argv[1], 'rb').read()
-start = 10 + struct.unpack('<H', data[8:10])[0]
-rows = ast.literal_eval(data[10:start].decode())['shape'][0]
-pairs = [struct.unpack_from('<2f', data, start + 64 * i + 40) for i in range(rows)]
-kept = [weight for wavelength, weight in pairs if 320 <= wavelength <= 600]
-print(sum(kept), math.sqrt(sum(w * w for w in kept)), len(kept))
+import numpy, sys
+hits = numpy.load(sys.argv[1])
+kept = hits['weight'][(320 <= hits['wavelength']) & (hits['wavelength'] <= 600)].astype(float)
+print(kept.sum(), (kept ** 2).sum() ** 0.5, len(kept))
 PYTHON
 
 # light NAME SETTING...: appends the sums of a run with these settings to the file NAME.
