@@ -28,17 +28,14 @@ OPTIONS           further arguments of `icestream run`
 import csv
 import math
 import os
-import shlex
-import subprocess
 import sys
 import tempfile
 
 import numpy
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-SHARED = os.environ.get("ICESTREAM_SHARED", os.path.join(ROOT, "..", "shared"))
+from reference_parts import SHARED, call, chi_square_p
+
 TABLES = os.path.join(SHARED, "reference", "clsim")
-PROGRAM = os.environ.get("ICESTREAM", "icestream")
 DEPTH = 1948.07  # of the detector's centre, m
 LEVEL = 1e-3
 STEPS = 4194304
@@ -160,21 +157,11 @@ def compute(folder, workload, oversize, per_step):
     """The hits of a run."""
     with open(os.path.join(folder, "run.yaml"), "w", encoding="ascii") as file:
         file.write(RUN % (TABLES, oversize, workload, STEPS, per_step))
-    threads = ["--set", "device.threads=" + os.environ.get("THREADS", "auto")]
-    for command in (
-        ["generate", "run.yaml", "--force", "-o", "steps.npy"],
-        ["run", "run.yaml", "--force", "-q"] + threads + shlex.split(os.environ.get("OPTIONS", "")),
-    ):
-        subprocess.run([PROGRAM] + command, cwd=folder, check=True)
+    call("generate", "run.yaml", "--force", "-o", "steps.npy", cwd=folder)
+    call("run", "run.yaml", "--force", "-q", "--set", "device.threads=" + os.environ.get("THREADS", "auto"), cwd=folder)
     names = os.listdir(os.path.join(folder, "hits"))
     (name,) = [name for name in names if name.endswith(".npy")]
     return numpy.load(os.path.join(folder, "hits", name))
-
-
-def chi_square_p(chi, bins):
-    """Upper tail by the Wilson-Hilferty approximation, good to 1e-4 of p for 10 bins and more."""
-    cube = (chi / bins) ** (1 / 3)
-    return 0.5 * math.erfc((cube - (1 - 2 / (9 * bins))) / math.sqrt(2 / (9 * bins)) / math.sqrt(2))
 
 
 def two_sample(ours, theirs):

@@ -31,16 +31,13 @@ import csv
 import json
 import math
 import os
-import shlex
-import subprocess
 import sys
 import tempfile
 
 import numpy
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SHARED = os.path.realpath(os.environ.get("ICESTREAM_SHARED", os.path.join(ROOT, "../shared")))
-PROGRAM = os.environ.get("ICESTREAM", "icestream")
+from reference_parts import ROOT, SHARED, call, chi_square_p
+
 RUNS = ("degg", "mdom", "cylinder")
 # ppc's totals (README of the reference): photons propagated, arrivals, photo-electrons.
 TOTALS = {
@@ -85,13 +82,6 @@ def share_kept():
     return float(numpy.sum(density * numpy.minimum(1, spectrum(w - 1) / density)) / numpy.sum(density))
 
 
-def call(arguments):
-    result = subprocess.run([PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if result.returncode != 0:
-        print(f"reference_shapes.py: {shlex.join([PROGRAM, *arguments])}\n{result.stderr}", file=sys.stderr)
-        sys.exit(2)
-
-
 def thin(steps, photons, seed):
     """Draws about as many photons from steps. The draws of steps are independent."""
     share = photons / float(steps["photons"].sum())
@@ -123,16 +113,15 @@ def compute(name, photons, seed, folder):
     while True:
         with open(particles, "w") as file:
             file.write(repeated(cascades, repeats))
-        call(["generate", *settings, "-o", steps])
+        call("generate", *settings, "-o", steps)
         all_steps = numpy.load(steps)
         made = int(all_steps["photons"].sum())
         if made >= photons:
             break
         repeats = math.ceil(1.01 * photons * repeats / made)
     numpy.save(steps, thin(all_steps, photons, seed))
-    call(["run", *settings, "-s", f"source.files={steps}", "-s", "source.light_mismatch=accept", "-s",
-          "sink.hits=both", "-s", f"sink.directory={folder}", "--summary", summary,
-          *shlex.split(os.environ.get("OPTIONS", ""))])  # fmt: skip
+    call("run", *settings, "-s", f"source.files={steps}", "-s", "source.light_mismatch=accept", "-s", "sink.hits=both", "-s",
+         f"sink.directory={folder}", "--summary", summary)
     with open(summary) as file:
         account = json.load(file)["account"]
     return numpy.load(f"{folder}/{name}.hits.npy"), account
@@ -167,14 +156,6 @@ def compute_parts(name, photons, part, folder):
             print(f"{name}: part {i + 1} of {parts}, {counts.photons:.4g} photons, {counts.arrivals} arrivals",
                   file=sys.stderr, flush=True)  # fmt: skip
     return counts
-
-
-def chi_square_p(chi_square, degrees):
-    """The upper tail of chi-square, by the cube root of Wilson and Hilferty."""
-    if degrees < 1:
-        return 1.0
-    z = ((chi_square / degrees) ** (1 / 3) - (1 - 2 / (9 * degrees))) / math.sqrt(2 / (9 * degrees))
-    return 0.5 * math.erfc(z / math.sqrt(2))
 
 
 def squares(hits, names):

@@ -33,14 +33,11 @@ import argparse
 import json
 import math
 import os
-import shlex
-import subprocess
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SHARED = os.path.realpath(os.environ.get("ICESTREAM_SHARED", os.path.join(ROOT, "../shared")))
-PROGRAM = os.environ.get("ICESTREAM", "icestream")
+from reference_parts import SHARED, call, chi_square_p
+
 LEVEL = 1e-3
 RADIUS = 0.16510  # of a module (m), detector.radius
 C = 0.299792458  # m/ns
@@ -85,15 +82,6 @@ def arguments():
     return a
 
 
-def call(*words):
-    extra = shlex.split(os.environ.get("OPTIONS", "")) if words[0] in ("run", "tabulate") else []
-    result = subprocess.run([PROGRAM, *words, *extra], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if result.returncode != 0:
-        print(f"reference_tables.py: {shlex.join([PROGRAM, *words, *extra])}\n{result.stderr}", file=sys.stderr)
-        sys.exit(2)
-    return result.stdout
-
-
 # ---- statistics ------------------------------------------------------------------------------------------------------
 
 
@@ -101,12 +89,6 @@ def normal_of(t, degrees):
     """Turns values of Student's t into standard normal ones (D. L. Wallace, Ann. Math. Statist. 30 (1959) 1124)."""
     size = numpy.sqrt(degrees * numpy.log1p(t**2 / degrees)) * (8 * degrees + 1) / (8 * degrees + 3)
     return numpy.copysign(size, t)
-
-
-def chi_square_p(chi_square, degrees):
-    """The upper tail of chi-square, by the cube root of Wilson and Hilferty."""
-    z = ((chi_square / degrees) ** (1 / 3) - (1 - 2 / (9 * degrees))) / math.sqrt(2 / (9 * degrees))
-    return 0.5 * math.erfc(z / math.sqrt(2))
 
 
 def deviations(hits, predicted):

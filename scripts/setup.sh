@@ -2,12 +2,16 @@
 # Installs what is missing to build and test icestream, and nothing else. It upgrades no package.
 #
 #   scripts/setup.sh [build] [test] [check] [sites] [python] [--dry-run]
+#   scripts/setup.sh hist
 #
 # build: compiler, CMake and libraries (the default). test: Check, NumPy, h5py and astropy for the tests
 # that read our files with them, PyYAML and jsonschema for the test of the JSON Schema, cffi, pytest and
 # jinja2, crc32c and SciPy for the Python package. check: clang, formatter, linters, coverage, fuzzing.
 # python: what makes virtual environments, for the Python package, and what its pages and pictures need.
 # sites: Slurm and systemd, for tests of configs/sites; without them these say that they are skipped.
+# hist: hist, boost-histogram and uhi, which Debian does not have, from the registry of Python packages into build/python-hist,
+# a virtual environment of /usr/bin/python3 that sees Debian's NumPy and h5py (`test python`). Tests of tables and histograms
+# read our files with them, and skip these checks without them. Exit status 1: they could not be installed.
 # CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
 # Nothing is started or enabled: redis-tools has the server of Redis without its service.
 # Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
@@ -64,6 +68,26 @@ sites command:systemd-analyze systemd
 python python:ensurepip    python3-venv
 python python:matplotlib   python3-matplotlib
 '
+
+hist() {
+    local folder=build/python-hist
+    local python=$folder/bin/python3
+    is_there() { "$python" -c 'import boost_histogram, fastjsonschema, h5py, hist, uhi.io.hdf5' 2>/dev/null; }
+    ! is_there || return 0
+    rm -rf "$folder"
+    /usr/bin/python3 -m venv --system-site-packages "$folder" >&2
+    # No package is built from source: a wheel is there, or the script fails.
+    timeout 180 "$folder/bin/pip" --disable-pip-version-check --no-input --timeout 10 --retries 1 install --quiet --only-binary :all: \
+        --requirement tests/cli/table/requirements.txt >&2
+    is_there || {
+        echo "setup.sh: $folder is incomplete: found no NumPy or h5py, expected that \`scripts/setup.sh test\` has run" >&2
+        return 1
+    }
+}
+if [[ $* == hist ]]; then
+    hist
+    exit
+fi
 
 dry_run=no
 groups=()

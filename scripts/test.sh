@@ -56,7 +56,7 @@ selected_targets() {
     ctest --preset "$preset" --show-only "${selection[@]}" | sed -n 's/^ *Test *#[0-9]*: //p' | while read -r name; do
         case $name in
         faults/*) echo installed ics_inject ;;
-        lab/* | cli/documents) echo installed icestream-lab ;;
+        lab/* | cli/program/documents) echo installed icestream-lab ;;
         *) [[ -e tests/$name.c ]] || echo installed ;;
         esac
         [[ ! -e tests/$name.c ]] || basename "$name"

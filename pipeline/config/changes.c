@@ -1,6 +1,6 @@
 /* To add a row, change the default in keys.def, and write the row here and in the table of
  * CHANGELOG.md, which has the same key, values and reason. test_config_changes compares both, and
- * compares the new value with keys.def. tests/cli/changed_defaults.py needs a run file for
+ * compares the new value with keys.def. tests/cli/program/changed_defaults.py needs a run file for
  * the key, and shows that its line appears.
  *
  *   key, old value, new value   as in a run file, without quotation marks

@@ -36,7 +36,7 @@
 
 /* The version of icestream that last changed what a seed, a configuration and steps give. It is a
  * part of the digests, so files of all versions that compute alike belong together. If rows change,
- * tests/cli/test_physics_version.sh fails until this version changes, too. */
+ * tests/cli/run/test_physics_version.sh fails until this version changes, too. */
 #define ICS_PHYSICS_VERSION "0.2.0"
 
 /* What a file was made from: seed, and SHA-256 digests in hexadecimal digits; NULL: does not apply.

@@ -1,7 +1,7 @@
 """Photon tables: what the class reads, cuts, adds up, compares, draws and writes.
 
 The digests and numbers called GOLDEN are those of the actions slice, project and compare that `icestream table` had in version
-0.2.0. tests/cli/check_tables.py makes the tables, and reads what is written as h5py, hist, astropy and photospline do.
+0.2.0. tests/cli/table/check_tables.py makes the tables, and reads what is written as h5py, hist, astropy and photospline do.
 """
 import hashlib
 import json
@@ -16,7 +16,7 @@ import pytest
 from icestream import _table_file
 from icestream.tables import Table, compare, permutation_test
 
-CHECKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "cli")
+CHECKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "cli", "table")
 if not os.path.exists(os.path.join(CHECKS, "check_tables.py")):
     pytest.skip("there is no %s/check_tables.py: this is not the whole repository" % CHECKS, allow_module_level=True)
 pytest.importorskip("crc32c")
@@ -291,13 +291,13 @@ def test_hdf5_is_what_h5py_and_hist_read(tables):
     with pytest.raises(icestream.OutputError, match="none/a.h5: cannot write: "):
         Table("a.npy").to_hdf5("none/a.h5")
     for module in ("hist", "uhi.schema", "fastjsonschema"):
-        pytest.importorskip(module, reason="%s is not installed (scripts/setup_hist.sh)" % module)
+        pytest.importorskip(module, reason="%s is not installed (scripts/setup.sh hist)" % module)
     check_tables.check_hist(".")
     check_tables.check_made_hist(".")
 
 
 def test_a_histogram_has_the_sums(tables):
-    pytest.importorskip("hist", reason="hist is not installed (scripts/setup_hist.sh)")
+    pytest.importorskip("hist", reason="hist is not installed (scripts/setup.sh hist)")
     for name, variances in (("made", True), ("merged", False)):
         table = Table(name + ".npy")
         made = table.to_hist()

@@ -11,7 +11,14 @@ export CUDA_VISIBLE_DEVICES=
 WIDE=(-s detector.oversize=5)
 FOLDER=$(mktemp -d)
 FAILURES=0
-trap 'rm -rf "$FOLDER"' EXIT
+# The end of every test. Processes that it has started and not ended are killed.
+# shellcheck disable=SC2317 # called by the trap
+tidy_up() {
+    # shellcheck disable=SC2046 # one word for each process
+    kill -KILL $(jobs -p) 2>/dev/null
+    rm -rf "$FOLDER"
+}
+trap tidy_up EXIT
 cd "$FOLDER" || exit 1
 
 fail() {
@@ -36,6 +43,26 @@ has_terminals() {
     python3 -c 'import pty; pty.openpty()' 2>/dev/null && return
     echo "skipped: no pseudo-terminal can be opened (no /dev/pts, or no Python)"
     return 1
+}
+
+# in_terminal COMMAND...: runs it with a terminal as standard input, output and error, and prints what it wrote.
+in_terminal() {
+    python3 -c '
+import os, pty, sys
+child, terminal = pty.fork()
+if child == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+text = b""
+while True:
+    try:
+        piece = os.read(terminal, 65536)
+    except OSError:
+        break
+    if not piece:
+        break
+    text += piece
+sys.stdout.buffer.write(text)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))' "$@"
 }
 
 # expect STATUS COMMAND...: runs the command, with stdout in ./out and stderr in ./err, and checks its exit
@@ -71,6 +98,18 @@ says() {
     done
 }
 
+# refuses STATUS TEXT ARGUMENT...: icestream ends with this status, and standard error has the text.
+refuses() {
+    expect "$1" "$ICESTREAM" "${@:3}"
+    says err "$2"
+}
+
+# prints TEXT ARGUMENT...: icestream succeeds, and standard output has the text.
+prints() {
+    expect 0 "$ICESTREAM" "${@:2}"
+    says out "$1"
+}
+
 # needs_curl: skips the test where curl is missing, or cannot sign requests to S3 as the recipe curl.sh needs it.
 # shellcheck disable=SC2034 # the tests use the recipe
 needs_curl() {
@@ -83,7 +122,7 @@ needs_curl() {
 }
 
 # python_with MODULE: prints the first Python of this machine that has the module; fails if there is none. The
-# last Python is the one of scripts/setup_hist.sh.
+# last Python is the one of scripts/setup.sh hist.
 python_with() {
     local candidate
     for candidate in python3 /usr/bin/python3 "$REPOSITORY/build/python-hist/bin/python3"; do
@@ -120,4 +159,14 @@ rows() {
 
 row_count() {
     head -c 1024 "$1" | grep -aoE "'shape': *\( *[0-9]+" | grep -oE '[0-9]+$'
+}
+
+# untrailed FILE [BYTES]: the file without its trailer: header and rows, of 64 bytes in a hit file, and 72 in a step file.
+untrailed() {
+    head -c $((1024 + ${2:-64} * $(row_count "$1"))) "$1"
+}
+
+# same_rows FILE FILE: the rows of two hit files are equal. Their trailers may name different inputs.
+same_rows() {
+    cmp -s <(untrailed "$1") <(untrailed "$2") || fail "the rows of $1 and $2 differ"
 }

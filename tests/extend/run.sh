@@ -20,7 +20,7 @@ declare -A limits=([scatter]=5 [shape]=3 [key]=6 [command]=4 [schedule]=8 [featu
 # Tests that guard extensions of every kind: names of test programs, then names of other tests in ctest.
 suites=(test_anisotropy test_birefringence test_config_errors test_config_overrides test_config_print test_commands
     test_graph test_hole test_kernels test_origin_keys test_scatter_parameters test_stages_list test_tilt)
-others=(cli/test_usage stages/headers_are_device_clean)
+others=(cli/program/test_usage stages/headers_are_device_clean)
 
 usage() {
     sed -n '2,/^[^#]/{/^[^#]/d;s/^# \{0,1\}//;p}' "$0"
@@ -75,10 +75,10 @@ add_tests_of() {
     for file in $(files_of "$1"); do
         name=$(basename "${file%.*}")
         case $file in
-        tests/cli/test_*.sh) others+=("cli/$name") ;;
+        tests/cli/*.sh) others+=("$(dirname "${file#tests/}")/$name") ;;
         tests/*/test_*.c) suites+=("$name") ;;
         tests/kernels/emulated/*) suites+=(test_kernels) ;;
-        tests/cli/bad_inputs_*.py) has_bad_inputs=yes ;;
+        tests/cli/bad_inputs/*.py) has_bad_inputs=yes ;;
         esac
     done
 }
@@ -117,5 +117,5 @@ build release --target icestream "${suites[@]}" | tee "$folder/built"
 names=$(printf '|[a-z]*/%s' "${suites[@]}")$(printf '|%s' "${others[@]}")
 TMPDIR=$folder/tmp ICESTREAM_TEST_SCALE=${ICESTREAM_TEST_SCALE:-0.05} \
     ctest --preset release --parallel "$(nproc)" --no-tests=error --tests-regex "^(${names#|})\$"
-[[ $has_bad_inputs == no ]] || python3 tests/cli/bad_inputs.py build/release/icestream --only '(keys)'
+[[ $has_bad_inputs == no ]] || python3 tests/cli/bad_inputs/bad_inputs.py build/release/icestream --only '(keys)'
 printf '\n%s\n' "$table"

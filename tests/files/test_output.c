@@ -1,7 +1,8 @@
 /* Promise: a file gets its name when it is complete, and has one writer; what a killed writer left
  * does no harm; a message to a pipe arrives whole. Kills and full disks are tested in tests/faults,
- * existing files and wrong places in tests/cli/bad_inputs_commands.py. To join: a new state that a
- * killed writer can leave gets a test like second_name_of_a_finished_file_is_not_written_to. */
+ * existing files and wrong places in tests/cli/bad_inputs/bad_inputs_commands.py. To join: a new
+ * state that a killed writer can leave gets a test like
+ * second_name_of_a_finished_file_is_not_written_to. */
 #include "pipeline/files/output.h"
 #include "tests/files/hit_files.h"
 #include "tests/support/scratch_files.h"

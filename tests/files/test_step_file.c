@@ -1,5 +1,5 @@
 /* Promises of step files: good files are read completely, and a file that is cut or damaged at any
- * byte is refused. tests/cli/bad_inputs_steps.py has the faults with their messages. */
+ * byte is refused. tests/cli/bad_inputs/bad_inputs_steps.py has the faults with their messages. */
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"

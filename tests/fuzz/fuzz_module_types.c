@@ -3,35 +3,13 @@
  * fuzzer aborts. Good inputs are in corpus/module_types. */
 #include "pipeline/models/detector/detx.h"
 #include "pipeline/models/types/types.h"
-#include "tests/fuzz/fuzz_target.h"
-
-#include <math.h>
-
-enum { MODULES = 6 };
-
-static bool is_unit(double x, double y, double z, double w)
-{
-    return fabs(x * x + y * y + z * z + w * w - 1) < 1e-3;
-}
+#include "tests/fuzz/fuzz_models.h"
 
 static void check_types(const ics_types *types)
 {
     require(types->count <= ICE_TYPES_MAX);
     for (size_t i = 0; i < types->count; ++i) {
-        const ice_module_type *type = &types->items[i];
-        require(type->name != NULL && type->shape < ICE_SHAPE_COUNT && type->oversize >= 1);
-        require(type->radius > 0 && type->radius <= 10 && type->half_height > 0 &&
-                type->half_height <= 10);
-        require(isfinite(type->reach) && type->reach > 0 && type->beta >= 0 && type->beta <= 1);
-        require(type->pmt_count <= ICE_PMTS_MAX);
-        for (size_t k = 0; k < type->pmt_count; ++k) {
-            const ice_pmt *pmt = &type->pmts[k];
-            require(is_unit(pmt->axis[0], pmt->axis[1], pmt->axis[2], 0));
-            for (int c = 0; c < 3; ++c) {
-                require(fabs(pmt->centre[c]) <= type->reach * 1.01 + 1e-6);
-            }
-            require(pmt->efficiency >= 0 && pmt->radius >= 0);
-        }
+        check_type(&types->items[i]);
     }
 }
 
@@ -60,14 +38,12 @@ static int check_detx(const ics_text *text, icestream_error *error)
 /* Reads om.map for six modules with the types of om.conf. */
 static int check_map(const ics_text *map, const ics_types *types, icestream_error *error)
 {
-    ice_module modules[MODULES];
+    ice_module modules[FUZZ_MODULES];
     char name[] = "fuzz";
-    ice_detector detector = {.name = name, .modules = modules, .module_count = MODULES};
-    for (uint16_t i = 0; i < MODULES; ++i) {
-        modules[i] = (ice_module){.string = 1 + i / 3, .module = 1 + i % 3, .efficiency = 1};
-    }
+    ice_detector detector = {.name = name, .modules = modules, .module_count = FUZZ_MODULES};
+    make_modules(modules);
     const int status = ics_types_read_om_map(map, types, &detector, error);
-    for (int i = 0; i < MODULES; ++i) {
+    for (int i = 0; i < FUZZ_MODULES; ++i) {
         require(modules[i].string == 1 + i / 3 && modules[i].module == 1 + i % 3);
         require(status != ICESTREAM_OK || modules[i].type < types->count);
     }

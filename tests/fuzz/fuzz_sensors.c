@@ -5,24 +5,17 @@
 #include "pipeline/models/detector/angular.h"
 #include "pipeline/models/detector/sensors.h"
 #include "pipeline/models/light/curve.h"
-#include "tests/fuzz/fuzz_target.h"
-
-#include <math.h>
-#include <stdlib.h>
-
-enum { MODULES = 6 };
+#include "tests/fuzz/fuzz_models.h"
 
 static int check_list(ics_sensor_file kind, const ics_text *text, icestream_error *error)
 {
-    ice_module modules[MODULES];
+    ice_module modules[FUZZ_MODULES];
     char name[] = "fuzz";
-    ice_detector detector = {.name = name, .modules = modules, .module_count = MODULES};
+    ice_detector detector = {.name = name, .modules = modules, .module_count = FUZZ_MODULES};
     ics_warnings warnings = {0};
-    for (uint16_t i = 0; i < MODULES; ++i) {
-        modules[i] = (ice_module){.string = 1 + i / 3, .module = 1 + i % 3, .efficiency = 1};
-    }
+    make_modules(modules);
     int status = ics_sensors_file_read(kind, text, &detector, &warnings, error);
-    for (int i = 0; i < MODULES; ++i) {
+    for (int i = 0; i < FUZZ_MODULES; ++i) {
         const ice_module *m = &modules[i];
         const double *back = m->back;
         double length = sqrt(back[0] * back[0] + back[1] * back[1] + back[2] * back[2]);

@@ -1,6 +1,6 @@
 /* Promise: ppc folders give the layers, parameters and settings that are written in them, real
  * folders and small ones, and each faulty folder is refused with its place. To join: a new fault is
- * a case of tests/cli/bad_inputs_ice.py; `bad_folders` has others. */
+ * a case of tests/cli/bad_inputs/bad_inputs_ice.py; `bad_folders` has others. */
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"
 #include "tests/support/ppc_folder.h"

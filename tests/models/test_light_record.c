@@ -1,8 +1,8 @@
 /* Promise (files.md 2.5): the record of light has what the light of steps depends on and nothing
  * else, and comparing two records names exactly the settings that differ.
  *
- * How to join: a new setting gets a row in `changes`. tests/cli/test_light_mismatch.sh shows how
- * commands use the record. */
+ * How to join: a new setting gets a row in `changes`. tests/cli/program/test_light_mismatch.sh
+ * shows how commands use the record. */
 #include "pipeline/models/light_record.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

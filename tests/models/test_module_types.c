@@ -1,6 +1,6 @@
 /* Promise: types of modules from YAML, om.conf and DETX have the shapes, PMTs and orientations that
  * their files say, and modules get the types that lists and om.map name. Wrong inputs are in
- * tests/cli/bad_inputs_types.py. To join: one test for each source of types. */
+ * tests/cli/bad_inputs/bad_inputs_types.py. To join: one test for each source of types. */
 #include "physics/body.h"
 #include "pipeline/models/detector/detx.h"
 #include "tests/support/loaded_detector.h"

@@ -1,7 +1,8 @@
 /* Promise: detect: pmt-table has the probabilities of its table, linear between the directions of a
  * ring and between rings, whatever the order of rows and the form of directions is; with a table
  * made from the formula of pmt-plane it gives what pmt-plane gives (physics.md 8.16). Wrong tables
- * are in tests/cli/bad_inputs_pmt_table.py. To join: one test for each property of the table.
+ * are in tests/cli/bad_inputs/bad_inputs_pmt_table.py. To join: one test for each property of the
+ * table.
  */
 #include "physics/body.h"
 #include "physics/detect/variants.h"

@@ -1,5 +1,6 @@
 /* Promise: tables of effective areas of meshes are divided by the area in which light becomes hits
- * (physics.md 8.16). tests/cli/test_mesh.sh runs one. To join: one more mesh whose area is known.
+ * (physics.md 8.16). tests/cli/run/test_mesh.sh runs one. To join: one more mesh whose area is
+ * known.
  */
 #include "pipeline/models/types/pmt_areas.h"
 #include "pipeline/models/types/type_area.h"

@@ -11,7 +11,7 @@ set -euo pipefail
 library=$(realpath "$1") program=$(realpath "$2") source=$(realpath "$3")
 shift 3
 python=/usr/bin/python3
-with_hist=$source/build/python-hist/bin/python3 # of scripts/setup_hist.sh: the same Python with hist
+with_hist=$source/build/python-hist/bin/python3 # of scripts/setup.sh hist: the same Python with hist
 if "$with_hist" -c "import cffi, hist, numpy, pytest" 2>/dev/null; then
     python=$with_hist
 fi

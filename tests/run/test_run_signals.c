@@ -1,5 +1,5 @@
 /* icestream_run gives the handlers of signals back to the program that calls it. What a signal does
- * to a run is shown by tests/cli/test_interrupt.sh, and signals at its end by
+ * to a run is shown by tests/cli/run/test_interrupt.sh, and signals at its end by
  * tests/faults/late_signals.py. */
 #include "tests/run/run_place.h"
 

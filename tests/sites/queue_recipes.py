@@ -5,20 +5,19 @@ command of each recipe, secrets come from files only, and the files of secrets h
 
     queue_recipes.py ICESTREAM RECIPES DOCS
 
-No engine is needed. systemd-analyze checks the unit if it is installed, and HTCondor's own library (Python package
-htcondor) reads the submit file. tests/sites/slurm.sh runs the recipe of Slurm with a folder. Exit status 77: there is no
+No engine is needed. systemd-analyze checks the unit if it is installed. tests/sites/slurm.sh runs the recipe of Slurm with a
+folder. Exit status 77: there is no
 PyYAML. To join: a function for the new recipe that returns its command and its exit statuses.
 """
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from htcondor import check, submit_commands  # noqa: E402
+from site_parts import check, submit_commands, unit_settings, verify_unit  # noqa: E402
 
 try:
     import yaml
@@ -48,28 +47,11 @@ def htcondor(text, path):
     check(hidden == sent - {"queue.yaml"}, f"HTCondor sends {sent - hidden} without encryption")
     statuses = re.findall(r"ExitCode == (\d+)", text)
     check(len(statuses) >= 5, f"found {statuses} in the submit file")
-    try_htcondor(path, commands)
     return ["icestream", *shlex.split(commands["arguments"].strip('"'))], statuses
 
 
-def try_htcondor(path, commands):
-    here = os.path.dirname(os.path.realpath(__file__))
-    program = ("import sys, htcondor; job = next(iter(htcondor.Submit(open(sys.argv[1]).read()).jobs(count=1, clusterid=1, "
-               "owner='me'))); print(job['Arguments'], job['TransferInput'], sep='\\n')")
-    found = subprocess.run([sys.executable, "-I", "-c", program, path], capture_output=True, text=True, check=False, cwd=here)
-    if "No module named" in found.stderr:
-        print("skipped: the package htcondor is missing: only this script has read the submit file")
-        return
-    arguments, sent = found.stdout.splitlines()
-    check("run queue.yaml --resume" in arguments, f"HTCondor reads the arguments {arguments}: {found.stderr}")
-    check(sent.replace(" ", "") == commands["transfer_input_files"].replace(" ", ""), f"HTCondor reads the files {sent}")
-    print("HTCondor's library reads the submit file in the same way")
-
-
 def systemd(text, path):
-    settings = {}
-    for key, value in re.findall(r"^(\w+)=(.*)$", text, re.MULTILINE):
-        settings.setdefault(key, []).append(value)
+    settings = unit_settings(path)
     words = [word.replace("${CREDENTIALS_DIRECTORY}/queue-password", "secrets/queue-password").replace("/etc/icestream/%i.yaml", "queue.yaml")
              for word in shlex.split(settings["ExecStart"][0])]
     loaded = [value.split(":")[0] for value in settings["LoadCredential"]]
@@ -80,21 +62,6 @@ def systemd(text, path):
     check(settings["Restart"] == ["on-failure"] and not {"1", "74"} & {*good, *never}, "a broker that is away ends the service")
     verify_unit(path)
     return words, good + never
-
-
-def verify_unit(path):
-    if shutil.which("systemd-analyze") is None:
-        print("skipped: systemd-analyze is missing: the unit was not verified")
-        return
-    with tempfile.TemporaryDirectory() as folder, open(path, encoding="utf-8") as unit:
-        copy = f"{folder}/{os.path.basename(path)}"
-        with open(copy, "w", encoding="utf-8") as file:
-            file.write(unit.read().replace("/usr/local/bin/icestream", "/bin/true"))
-        said = subprocess.run(["systemd-analyze", "verify", copy.replace("@.", "@test.")], capture_output=True, text=True,
-                              check=False)
-        about = [line for line in said.stderr.splitlines() if "icestream-queue@" in line]
-        check(said.returncode == 0 and not about, f"systemd-analyze verify: {said.stderr}")
-    print("systemd-analyze verify found nothing")
 
 
 def kubernetes(text, _path):

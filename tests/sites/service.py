@@ -12,13 +12,14 @@ behaves gets a check in check_life().
 import atexit
 import os
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+from site_parts import check, unit_settings, verify_unit
 
 PATIENCE = 120  # (s)
 
@@ -28,22 +29,6 @@ sink: {{ directory: {0}/hits }}
 graph: {{ batch: 20000 }}
 device: {{ backend: cpu }}
 """
-
-
-def settings_of(path):
-    """Returns all values of each key of a unit file, in their order."""
-    settings = {}
-    with open(path, encoding="utf-8") as unit:
-        for line in unit:
-            if "=" in line and line[0] not in "#;[":
-                key, value = line.rstrip("\n").split("=", 1)
-                settings.setdefault(key, []).append(value)
-    return settings
-
-
-def check(right, what):
-    if not right:
-        sys.exit(f"FAILED: {what}")
 
 
 class Service:
@@ -143,22 +128,6 @@ def check_life(icestream, settings, folder):
     check(str(status) in settings["RestartPreventExitStatus"][0].split(), f"exit status {status}")
 
 
-def check_unit(icestream, unit, folder):
-    """Checks the unit with systemd-analyze, with the path of this program."""
-    if shutil.which("systemd-analyze") is None:
-        print("skipped: systemd-analyze is missing: the unit was not verified")
-        return
-    with open(unit, encoding="utf-8") as original:
-        text = original.read().replace("/usr/local/bin/icestream", icestream)
-    with open(f"{folder}/icestream@test.service", "w", encoding="utf-8") as copy:
-        copy.write(text)
-    said = subprocess.run(["systemd-analyze", "verify", "--man=no", copy.name],
-                          capture_output=True, text=True, check=False)
-    about = [line for line in said.stderr.splitlines() if "icestream@" in line]
-    check(said.returncode == 0 and not about, f"systemd-analyze verify: {said.stderr}")
-    print("systemd-analyze verify found nothing")
-
-
 def sends_notifications(icestream):
     facts = subprocess.run([icestream, "version", "--verbose"], capture_output=True, text=True, check=True).stdout
     return "libsystemd: none" not in facts
@@ -169,13 +138,13 @@ def main():
     if not sends_notifications(icestream):
         print("skipped: this icestream was built without libsystemd, so it cannot notify a service manager")
         sys.exit(77)
-    settings = settings_of(unit)
+    settings = unit_settings(unit)
     check(settings["Type"] == ["notify"], settings["Type"])
+    verify_unit(unit)
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(f"{folder}/in")
         with open(f"{folder}/test.yaml", "w", encoding="utf-8") as configuration:
             configuration.write(CONFIGURATION.format(folder))
-        check_unit(icestream, unit, folder)
         check_life(icestream, settings, folder)
     print("the command of the unit: ready, alive, reloaded, killed and started again, terminated")
 

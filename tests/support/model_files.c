@@ -1,9 +1,9 @@
 #include "tests/support/model_files.h"
 
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,35 +11,24 @@
 
 model_folder model_folder_create(void)
 {
-    const char *root = getenv("TMPDIR");
+    const scratch place = scratch_create();
     model_folder folder;
-    snprintf(folder.path, sizeof folder.path, "%s/icestream-models-XXXXXX",
-             root != NULL ? root : "/tmp");
-    ck_assert_ptr_nonnull(mkdtemp(folder.path));
+    snprintf(folder.path, sizeof folder.path, "%s", place.folder);
     return folder;
 }
 
 void model_folder_remove(const model_folder *folder)
 {
-    DIR *entries = opendir(folder->path);
-    ck_assert_ptr_nonnull(entries);
-    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            ck_assert_int_eq(unlinkat(dirfd(entries), entry->d_name, 0), 0);
-        }
-    }
-    closedir(entries);
-    ck_assert_int_eq(rmdir(folder->path), 0);
+    scratch place;
+    snprintf(place.folder, sizeof place.folder, "%s", folder->path);
+    scratch_remove(&place);
 }
 
 const char *model_folder_write(const model_folder *folder, const char *name, const char *content,
                                char path[MODEL_PATH])
 {
     snprintf(path, MODEL_PATH, "%s/%s", folder->path, name);
-    FILE *file = fopen(path, "wb");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_uint_eq(fwrite(content, 1, strlen(content), file), strlen(content));
-    ck_assert_int_eq(fclose(file), 0);
+    scratch_write(path, content, strlen(content));
     return path;
 }
 

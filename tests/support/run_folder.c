@@ -1,8 +1,7 @@
 #include "tests/support/run_folder.h"
 
-#include "pipeline/files/format/layout.h"
 #include "pipeline/files/hit_reader.h"
-#include "pipeline/files/table_writer.h"
+#include "tests/support/step_files.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -81,15 +80,7 @@ void run_folder_steps(const run_folder *place, const char *name, const icestream
                       size_t count)
 {
     char path[2 * SCRATCH_PATH];
-    ics_table_writer *writer = NULL;
-    icestream_error error = {0};
-    ck_assert_msg(ics_table_writer_create(run_folder_path(place->steps, name, path),
-                                          ics_layout_steps(), true, &writer,
-                                          &error) == ICESTREAM_OK,
-                  "%s", error.text);
-    ck_assert_int_eq(ics_table_writer_append(writer, steps, count, &error), ICESTREAM_OK);
-    ck_assert_int_eq(ics_table_writer_commit(writer, NULL, &error), ICESTREAM_OK);
-    ics_table_writer_destroy(writer);
+    step_file_write(run_folder_path(place->steps, name, path), steps, count);
 }
 
 void run_folder_bright_steps(const run_folder *place, const char *name, uint32_t first,

@@ -3,7 +3,7 @@
  * Promise: files and messages of steps are complete, and equal runs make equal files. To join: a
  * new kind of output gets a test like file_reads_back. Several threads are tested in
  * tests/generator, particles in tests/particles, outputs that cannot be written in
- * tests/cli/bad_inputs_commands.py.
+ * tests/cli/bad_inputs/bad_inputs_commands.py.
  */
 #include "pipeline/files/step_reader.h"
 #include "tests/support/scratch_files.h"

@@ -1,5 +1,6 @@
-/* Promises of copies of file: URLs that the program from outside (tests/cli/test_transfer.sh) does
- * not show: links in the way, URLs that name no file, and errands next to a loop. */
+/* Promises of copies of file: URLs that the program from outside
+ * (tests/cli/exchange/test_transfer.sh) does not show: links in the way, URLs that name no file,
+ * and errands next to a loop. */
 #include "base/error.h"
 #include "pipeline/transfer/errand.h"
 #include "tests/support/scratch_files.h"

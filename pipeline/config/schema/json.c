@@ -1,7 +1,7 @@
 /* A schema as a JSON Schema (draft 7), by which editors check and complete YAML files.
  *
  * A JSON Schema cannot say which files exist and which keys need each other. Otherwise it accepts
- * what ics_schema_read() accepts; tests/cli/check_schema.py compares both.
+ * what ics_schema_read() accepts; tests/cli/keys/check_schema.py compares both.
  */
 #include "base/error.h"
 #include "base/json_dump.h"
