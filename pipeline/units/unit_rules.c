@@ -155,16 +155,17 @@ static void print_list(FILE *out, const char *head, const named *items, int coun
     }
 }
 
-/* A rule that changes neither the state nor anything else is left out of the diagram. */
 static void print_diagram(FILE *out)
 {
-    fprintf(out, "\n## Diagram\n\n```mermaid\nstateDiagram-v2\n    [*] --> WAITING\n");
+    fprintf(out, "\n## Rules\n\n```mermaid\nstateDiagram-v2\n    [*] --> WAITING\n");
     for (int state = 0; state < ICS_UNIT_STATES; ++state) {
         for (int event = 0; event < ICS_UNIT_EVENTS; ++event) {
             const ics_unit_rule *rule = &rules[state][event];
-            if (rule->possible && (int)rule->next != state) {
-                fprintf(out, "    %s --> %s: %s\n", states[state].name, states[rule->next].name,
-                        events[event].name);
+            if (rule->possible) {
+                const named *action = &actions[rule->action];
+                fprintf(out, "    %s --> %s: %s%s%s\n", states[state].name, states[rule->next].name,
+                        events[event].name, action->text[0] != '\0' ? " / " : "",
+                        action->text[0] != '\0' ? action->name : "");
             }
         }
         if (ics_unit_rules_is_last((ics_unit_state)state)) {
@@ -174,31 +175,17 @@ static void print_diagram(FILE *out)
     fprintf(out, "```\n");
 }
 
-static void print_rules(FILE *out)
-{
-    fprintf(out, "\n## Rules\n\n| in state | on event | goes to | and does |\n|---|---|---|---|\n");
-    for (int state = 0; state < ICS_UNIT_STATES; ++state) {
-        for (int event = 0; event < ICS_UNIT_EVENTS; ++event) {
-            const ics_unit_rule *rule = &rules[state][event];
-            if (rule->possible) {
-                fprintf(out, "| `%s` | `%s` | `%s` | %s |\n", states[state].name,
-                        events[event].name, states[rule->next].name, actions[rule->action].text);
-            }
-        }
-    }
-}
-
 void ics_unit_rules_print(FILE *out)
 {
     fprintf(out,
-            "# The life of a unit\n\n"
+            "# The states of a unit\n\n"
             "A unit is one step file, or one message of a stream. This document is printed from "
             "the table in\n`pipeline/units/unit_rules.c` by `tests/units/test_unit_rules.c`; "
-            "`ICS_REWRITE=1` makes the test\nwrite it again. An event that has no rule in a state "
-            "cannot happen there: if it does, the run stops\nwith an internal error.\n");
+            "`ICS_REWRITE=1` makes the test\nwrite it again. An arrow has an event and, behind a "
+            "slash, an action. An event without an arrow cannot\nhappen in a state: if it does, "
+            "the run stops with an internal error.\n");
     print_diagram(out);
     print_list(out, "States", states, ICS_UNIT_STATES);
     print_list(out, "Events", events, ICS_UNIT_EVENTS);
     print_list(out, "Actions", actions, ICS_UNIT_ACTIONS);
-    print_rules(out);
 }
