@@ -240,7 +240,7 @@ struct ics_gpu_trials {
     char *custom[ICS_STAGES];
     ics_choice_request request;
     ics_choice_results results;
-    char path[4200]; /* of the file of the results; empty: none */
+    char path[4200]; /* path of the file of results; empty: none */
     double spent;    /* s, by trials */
 
     /* A thread compiles the kernels of the next candidate while the GPU computes. */

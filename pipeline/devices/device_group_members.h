@@ -14,7 +14,7 @@ typedef struct ics_device_member {
     ics_device_backend backend; /* functions NULL: it could not be created */
     char name[32];              /* for messages */
     bool is_gpu;
-    int ordinal; /* of a GPU; else -1 */
+    int ordinal; /* number of a GPU; else -1 */
     /* Protected by the group's lock: */
     bool lost;
     bool distrusted; /* it returned an impossible batch, so its other batches are not used either */
@@ -39,8 +39,8 @@ struct ics_device_group {
     bool dispatching;       /* a thread gives batches to members */
     bool replacing;         /* a thread adds a CPU, because all members are lost */
     bool closing;           /* members are being destroyed; their losses are ignored */
-    bool failed;            /* for good: all batches end with `failure` */
-    ics_error_kept failure; /* of all members that were lost, one line or more each */
+    bool failed;            /* whether all batches end with `failure` */
+    ics_error_kept failure; /* errors of all members that were lost, one line or more each */
 };
 
 /* Adds the members that the makers describe, and their credits. A member that cannot be created is

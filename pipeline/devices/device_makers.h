@@ -13,7 +13,7 @@ typedef struct ics_device_maker {
     void *user;
     char name[32]; /* for messages: "GPU 1" */
     bool is_gpu;
-    int ordinal;      /* of a GPU; else -1 */
+    int ordinal;      /* number of a GPU; else -1 */
     uint32_t threads; /* the member's options.threads */
     uint32_t credits; /* added to the credits of the group; 0: the credits of the member */
     double assumed;   /* rate (photons/s) until it is measured */

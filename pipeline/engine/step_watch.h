@@ -6,7 +6,7 @@
 
 /* Zero-initialise. The reader's thread fills it while it cuts the steps into batches. */
 typedef struct ics_step_watch {
-    uint64_t rows;                   /* so far */
+    uint64_t rows;                   /* rows so far */
     uint64_t slow_steps, first_slow; /* steps below the Cherenkov threshold, row of the first one */
     ics_event_spans spans;
 } ics_step_watch;

@@ -49,13 +49,13 @@ typedef struct ics_light_parts {
     uint32_t part; /* number of parts so far */
     bool done;
     ics_light_part model; /* members that all parts have in common */
-    bool makes_losses;    /* of tracks */
+    bool makes_losses;    /* whether losses of a track are made */
     /* tracks: the piece that starts at `at` */
-    double energy;            /* at its start, GeV */
+    double energy;            /* energy at its start (GeV) */
     double at, piece, length; /* m */
     double residual;          /* range that is left at its start (m), or INFINITY */
     uint32_t piece_number, stage, losses, loss;
-    uint32_t pair_like; /* of the losses */
+    uint32_t pair_like; /* number of the losses that are pairs */
 } ics_light_parts;
 
 #endif

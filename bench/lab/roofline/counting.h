@@ -14,7 +14,7 @@ typedef struct ics_counting {
     ics_roofline schedules[ICS_SCHEDULE_COUNT]; /* [count] */
     size_t count;
     char device[128]; /* the GPU */
-    char origin[256]; /* of the steps: "workload cascade" */
+    char origin[256]; /* the origin of the steps: "workload cascade" */
     uint64_t steps, photons;
     ics_task_progress progress;
 } ics_counting;

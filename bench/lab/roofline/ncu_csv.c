@@ -17,7 +17,7 @@ typedef struct reader {
     char *text;               /* that line with a NUL byte; its cells point into it */
     char *cells[COLUMNS_MAX]; /* [count] */
     size_t count;
-    size_t columns; /* of the row of names; 0 before it */
+    size_t columns; /* number of columns in the row of names; 0 before that row */
     int kernel;     /* column */
     int column[ICS_COUNTERS];
     char units[ICS_COUNTERS][24];

@@ -39,8 +39,8 @@ typedef struct ics_roofline_sums {
     double seconds;
     double thread_instructions, instructions, instruction_capacity;
     double bytes[ICS_ROOFLINE_LEVELS], byte_capacity[ICS_ROOFLINE_LEVELS];
-    double issued_cycles, partition_cycles; /* of partitions, mean of all */
-    double active_cycles, elapsed_cycles;   /* of multiprocessors, mean of all */
+    double issued_cycles, partition_cycles; /* cycles of partitions, mean of all */
+    double active_cycles, elapsed_cycles;   /* cycles of multiprocessors, mean of all */
 } ics_roofline_sums;
 
 typedef struct ics_roofline_kernel {
@@ -50,9 +50,9 @@ typedef struct ics_roofline_kernel {
 
 /* All launches of one run of a schedule. */
 typedef struct ics_roofline {
-    char name[64]; /* of the schedule, or "table" */
+    char name[64]; /* the schedule, or "table" */
     uint64_t bounces;
-    uint64_t samples; /* of a table; 0: hits were recorded */
+    uint64_t samples; /* samples of a table; 0: hits were recorded */
     ics_roofline_sums all;
     ics_roofline_kernel *kernels; /* [count], in the order of their first launch */
     size_t count;
@@ -71,7 +71,7 @@ void ics_roofline_free(ics_roofline *roofline);
 
 /* What follows from sums. Ratios whose divisor is 0 are 0. For a table `bounce` means a sample. */
 typedef struct ics_roofline_figures {
-    double instructions_per_bounce; /* of threads */
+    double instructions_per_bounce; /* instructions of threads */
     double threads;                 /* active threads of an instruction, at most 32 */
     double issue;                   /* share of its active cycles in which a scheduler issues */
     double busy;                    /* share of the time in which a multiprocessor has a warp */
@@ -79,8 +79,8 @@ typedef struct ics_roofline_figures {
     double gips, peak_gips, roof_gips;       /* instructions of warps (1/ns); the roof at the
                                                 intensities of the kernel */
     double intensity[ICS_ROOFLINE_LEVELS];   /* instructions of warps per transaction */
-    double level_share[ICS_ROOFLINE_LEVELS]; /* of the peak of the level */
-    double instruction_share;                /* of the peak of instructions */
+    double level_share[ICS_ROOFLINE_LEVELS]; /* shares of the peak of each level */
+    double instruction_share;                /* share of the peak of instructions */
     ics_roofline_bound bound;
 } ics_roofline_figures;
 

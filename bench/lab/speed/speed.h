@@ -10,7 +10,8 @@ typedef struct ics_speed_extras {
     ics_without without; /* what the kernels of a GPU leave out. With anything but
                             ICS_WITHOUT_NOTHING, the options or the configuration name schedules
                             other than auto, and the configuration has a GPU and no table */
-    bool stages; /* also the time of each stage inside schedules with one kernel; needs a GPU */
+    bool stages; /* whether to time each stage inside schedules with one kernel as well; needs a GPU
+                  */
 } ics_speed_extras;
 
 /* Measures, and writes the tables or the JSON of icestream_bench(). The errors of ics_lab_open,

@@ -26,7 +26,7 @@ struct ics_file_digest {
     pthread_t thread;
     bool has_thread;
     atomic_bool is_unwanted;
-    pthread_mutex_t lock; /* of is_done */
+    pthread_mutex_t lock; /* lock of is_done */
     pthread_cond_t ended;
     bool is_done; /* result, text and sums are known */
 };

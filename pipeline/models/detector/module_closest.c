@@ -69,7 +69,7 @@ static centre centre_of(const sweep *self, const ice_module *module)
 /* Modules that follow each other in the list, in one column and in the order of their heights. */
 typedef struct run_of_modules {
     centre first;
-    size_t begin, count; /* in the list */
+    size_t begin, count; /* position and number in the list */
     bool is_down;        /* the heights descend */
 } run_of_modules;
 

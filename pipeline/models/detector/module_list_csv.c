@@ -192,7 +192,7 @@ static bool make_module(ics_text_reader *reader, size_t line, const double *row,
 
 typedef struct list_part {
     ics_text text;
-    size_t lines;             /* of this part */
+    size_t lines;             /* lines of this part */
     size_t line;              /* number of the line before this part */
     ics_listed_module *items; /* room for `lines` modules */
     size_t count;

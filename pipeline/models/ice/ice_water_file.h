@@ -8,13 +8,13 @@
 
 /* A layer: its coefficients are those of the table times these factors. */
 typedef struct ics_water_layer {
-    double z; /* of its centre, m */
+    double z; /* z of its centre (m) */
     double scattering, absorption;
 } ics_water_layer;
 
 typedef struct ics_water_file {
     char *name;
-    char *optics_path, *index_path;     /* of CSV files, or NULL */
+    char *optics_path, *index_path;     /* paths of CSV files, or NULL */
     ics_wavelength_table optics, index; /* an index without points: the formula of water */
     bool optics_extend, index_extend;   /* the values at the ends of a table hold beyond them */
     double rayleigh_fraction, mean_cosine;

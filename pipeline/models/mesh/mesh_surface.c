@@ -21,7 +21,7 @@ typedef struct edges {
 typedef struct openness {
     bool *object_is_open; /* [object_count]: of the triangles of the object alone */
     size_t open;          /* edges of the mesh without a partner */
-    size_t triangle;      /* with the first of them */
+    size_t triangle;      /* the triangle of the first of them */
 } openness;
 
 static int by_other_and_triangle(const void *left, const void *right)
