@@ -16,7 +16,7 @@ struct ics_graph {
     ics_wave wave;              /* wavefront only */
     void *wave_memory;          /* memory of the columns of `wave` */
     ics_tabulate_job table;     /* table.table NULL: hits are recorded */
-    uint64_t photon_cells[ICE_PHOTON_CELLS]; /* of photons that ended in this run of the graph */
+    uint64_t photon_cells[ICE_PHOTON_CELLS]; /* counts of photons that ended in this run */
     ics_large_counts large;                  /* the same in histograms with many bins */
     ics_segment_counter segments; /* segments.axes NULL: no histogram is one of segments */
 };

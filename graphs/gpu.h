@@ -64,16 +64,17 @@ typedef struct ics_gpu_options {
 #define X(type, name) type name;
     ICS_GPU_SPEED_OPTIONS(X)
 #undef X
-    ics_tune tune;           /* of single kernels; a remembered choice depends on it, too */
+    ics_tune tune; /* settings of single kernels; a remembered choice depends on them, too */
     ice_photon_axes photons; /* the histograms of photons, */
     ics_large_axes large;    /* and those with more bins than ICE_PHOTON_BINS */
     /* Not NULL: the hits of batches that come with their steps become sums on the device. With host
      * pointers, and copied when the GPU is made. */
     const ics_hit_sum_rule *sums;
-    ics_without without; /* for the time of a photon only: the photons are not those of the run */
+    ics_without without; /* what is left out to measure the time of a photon; the photons are not
+                            those of the run */
     bool check;          /* check what every stage returns (stages/check.h) */
     double watchdog;     /* a launch without progress for this time (s) counts as stuck */
-    bool use_cache;      /* for programs and choices */
+    bool use_cache;      /* whether the cache has programs and choices */
 } ics_gpu_options;
 
 /* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */
@@ -141,7 +142,7 @@ typedef struct ics_gpu_result {
      * a batch without steps, or that had a hit for which there is no sum. */
     ics_arrivals arrivals;
     ics_hit_sums sums;
-    ice_account account; /* with the created photons */
+    ice_account account; /* account, created photons included */
     /* The histograms of photons: options.photons.cells counts, then zeros. */
     uint64_t photon_cells[ICE_PHOTON_CELLS];
     uint64_t *large_cells; /* [options.large.cells]; NULL: there are none */
@@ -160,7 +161,7 @@ typedef struct ics_gpu_usage {
     double seconds; /* time in which at least one lane computed (s) */
     uint64_t launches, waves;
     uint64_t device_bytes;     /* allocated device memory */
-    uint64_t downloaded_bytes; /* of hits and of sums */
+    uint64_t downloaded_bytes; /* bytes of hits and of sums */
     double trial_seconds; /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
                                 compact and the rest; of a schedule that does not loop, `seconds`

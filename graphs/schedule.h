@@ -26,12 +26,12 @@ typedef struct ics_schedule_kernel {
     const char *name;          /* NULL: the end of the list */
     uint32_t slots_per_thread; /* slots that one thread of the kernel's grid looks after, >= 1; it
                                   divides ICS_CHAIN_PER_THREAD */
-    uint32_t bytes_per_slot;   /* of the pool, read and written in one visit of one slot; 0: the
-                                  kernel has no such visits */
-    uint32_t stage;            /* in a profile, its time counts as create (0), propagate (1),
-                                  collide (2) or scatter (3) */
-    bool sparse;               /* the kernel visits few slots: they do not count in the traffic */
-    ics_kernel_waves waves;    /* loops */
+    uint32_t bytes_per_slot; /* bytes of the pool, read and written in one visit of one slot; 0: the
+                                kernel has no such visits */
+    uint32_t stage;          /* in a profile, its time counts as create (0), propagate (1),
+                                collide (2) or scatter (3) */
+    bool sparse;             /* the kernel visits few slots: they do not count in the traffic */
+    ics_kernel_waves waves;  /* loops */
     bool parallel;   /* loops: the kernels that follow in its chain do not wait for it, up to one
                         that awaits it */
     uint32_t awaits; /* loops: the kernel waits for the parallel kernel of this many waves before;
@@ -45,10 +45,10 @@ typedef struct ics_schedule_candidate {
 
 typedef struct ics_gpu_schedule {
     const char *entry;                                 /* the embedded source with the kernels */
-    ics_schedule_kernel kernels[ICS_SCHEDULE_KERNELS]; /* in the order of a wave */
+    ics_schedule_kernel kernels[ICS_SCHEDULE_KERNELS]; /* kernels in the order of a wave */
     /* The same with scatter and propagate joined; without a kernel: they cannot be joined. */
     ics_schedule_kernel joined[ICS_SCHEDULE_KERNELS];
-    uint32_t columns; /* of its pools, bits: ICS_COLUMN_... in kernels/cuda/state.h */
+    uint32_t columns; /* columns of its pools, bits: ICS_COLUMN_... in kernels/cuda/state.h */
     /* A loop of small kernels (graphs/cuda/loop.c), with create, compaction and a profile of its
      * stages; else kernels[0] is the only kernel and each launch runs it once. */
     bool loops;
@@ -63,8 +63,8 @@ typedef struct ics_gpu_schedule {
     bool preferred_in_columns;     /* or with this one where ice_bounce_in_column() is called */
     uint32_t waves_per_trip;       /* loops; a multiple of waves_per_create */
     uint32_t waves_per_create;     /* loops: waves of a round */
-    uint32_t slots_per_thread;     /* of a lane's pool, for each thread of its grid */
-    uint32_t warp_bytes;           /* of shared memory that each warp of a block has */
+    uint32_t slots_per_thread;     /* slots of a lane's pool for each thread of its grid */
+    uint32_t warp_bytes;           /* shared memory of each warp of a block (bytes) */
     uint32_t lanes, chains, block; /* defaults */
     uint32_t refill; /* default of graph.refill; 0: the schedule does not use graph.refill */
     uint32_t pool;   /* default, photon slots; 0: one for every resident thread of every lane */

@@ -41,10 +41,10 @@ enum {
 
 /* The settings of one kernel; 0: the default. */
 typedef struct ics_kernel_tune {
-    uint32_t threads;   /* of a block */
-    uint32_t blocks;    /* of a multiprocessor: registers are limited so that this many fit, and a
-                           persistent kernel has this many */
-    uint32_t registers; /* of a thread, at most */
+    uint32_t threads; /* threads of a block */
+    uint32_t blocks; /* blocks of a multiprocessor: registers are limited so that this many fit, and
+                        a persistent kernel has this many */
+    uint32_t registers; /* largest number of registers of a thread */
 } ics_kernel_tune;
 
 typedef struct ics_tune {

@@ -16,8 +16,8 @@ typedef struct scanner {
 
 /* What is known of a declaration up to the token that is read. */
 typedef struct declaration {
-    int line;                            /* of its last word */
-    size_t words;                        /* in front of the first of = [ , */
+    int line;                            /* line of its last word */
+    size_t words;                        /* number of words in front of the first of = [ , */
     bool is_static, is_const, is_record; /* is_record: it begins with struct, union or enum */
     bool is_other;                       /* a function, a typedef, or declared elsewhere */
     bool has_name;                       /* no more words belong to it */

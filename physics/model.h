@@ -172,7 +172,7 @@ typedef struct ice_module {
     bool absorbs;         /* excluded module: it absorbs photons at its true radius and records none
                              (physics.md 8.6) */
     double efficiency;    /* relative to the standard module, > 0 */
-    uint8_t acceptance;   /* which wavelength acceptance, < ICE_ACCEPTANCES */
+    uint8_t acceptance;   /* index of its wavelength acceptance, < ICE_ACCEPTANCES */
     bool is_off;          /* the module has no high voltage: it absorbs photons and detects none
                              (physics.md 8.6) */
     bool has_cable;       /* a cable touches the module at cable_azimuth (physics.md 8.8) */
@@ -188,7 +188,7 @@ typedef struct ice_module {
 typedef struct ice_angular {
     double maximum; /* pk > 0, not smaller than any value for x in [-1, 1]; 1 with an edge */
     bool has_edge;
-    double edge;             /* in [-1, 1] */
+    double edge;             /* edge, -1 .. 1 */
     double coefficients[16]; /* coefficients of x^0, x^1, ... */
     size_t count;
 } ice_angular;
@@ -240,8 +240,8 @@ typedef struct ice_pmt_areas {
 
 /* What PMTs accept in addition to their efficiencies (physics.md 8.17). */
 typedef struct ice_pmt_acceptance {
-    ice_angular angular; /* by the cosine between a PMT's axis and the direction from which the
-                            light comes; never with an edge; count 0: 1 everywhere */
+    ice_angular angular; /* acceptance by the cosine between a PMT's axis and the direction from
+                            which the light comes; never with an edge; count 0: 1 everywhere */
     double *wavelengths; /* [count], nm, ascending */
     double *ratios;      /* [count], >= 0, relative to the acceptance of light by wavelength */
     size_t count;        /* 0: 1 everywhere */
@@ -278,14 +278,14 @@ typedef struct ice_module_type {
     double oversize;    /* F >= 1 */
     double beta;        /* cosine of half the angle that the window of a PMT covers, seen from the
                            centre of its curvature, in [0, 1]; 1: a flat window (physics.md 8.13) */
-    ice_mesh mesh;      /* only of ICE_SHAPE_MESH */
+    ice_mesh mesh;      /* mesh of an ICE_SHAPE_MESH */
     ice_pmt *pmts;      /* [pmt_count] */
     size_t pmt_count;   /* 0 .. ICE_PMTS_MAX */
     ice_pmt_areas table;
-    ice_pmt_acceptance acceptance;       /* of the PMTs that do not give their own */
+    ice_pmt_acceptance acceptance;       /* acceptance of the PMTs that do not give their own */
     ice_pmt_acceptance *own_acceptances; /* [own_count], of single PMTs */
     size_t own_count;                    /* 0 .. pmt_count */
-    ice_transit transit;                 /* of the PMTs that do not give their own */
+    ice_transit transit;                 /* transit times of the PMTs that do not give their own */
     ice_transit *own_transits;           /* [own_transit_count], of single PMTs */
     size_t own_transit_count;            /* 0 .. pmt_count */
 } ice_module_type;
@@ -346,7 +346,7 @@ typedef struct ice_detector {
                              it */
     ice_crossing_rule crossing;
     bool keep_hit_photons;  /* photons continue after a hit (physics.md 8.4) */
-    bool ends_at_true_size; /* if not: photons end only at a module of true size */
+    bool ends_at_true_size; /* whether photons end only at a module of true size */
     ice_angular angular;
     /* The largest acceptance of the types at each wavelength (nm), relative to which the ratios of
      * the types are. It counts if light.acceptance is auto. */

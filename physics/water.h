@@ -19,7 +19,7 @@
 #define ICE_WATER_TRUSTED_FROM 300.0
 
 typedef struct ice_water {
-    double salinity;    /* per mille, >= 0 */
+    double salinity;    /* salinity (per mille), >= 0 */
     double temperature; /* deg C */
     double pressure;    /* bar, >= 0 */
 } ice_water;

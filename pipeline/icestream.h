@@ -261,7 +261,7 @@ ICESTREAM_PUBLIC int icestream_folder_status(const char *folder, bool json, FILE
 
 typedef struct icestream_convert_options {
     bool force;         /* overwrite an existing file */
-    const char *format; /* of standard output: "txt" or "csv"; NULL: "txt" */
+    const char *format; /* format of standard output: "txt" or "csv"; NULL: "txt" */
 } icestream_convert_options;
 
 /* Converts hits in .npy, as the ending of `to` says: to .txt, the text that ppc prints, or to .csv

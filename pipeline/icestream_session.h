@@ -153,8 +153,8 @@ typedef struct icestream_ticket {
     int32_t status; /* the result, an icestream_status; ICESTREAM_OK until the end */
     uint32_t reserved;
     uint64_t ticket;
-    uint64_t steps;            /* that were given, or made so far */
-    icestream_account account; /* of the photons that have ended so far */
+    uint64_t steps;            /* steps that were given, or made so far */
+    icestream_account account; /* account of the photons that have ended so far */
     /* Times since the session was opened (s); negative: not yet. */
     double submitted, started, finished;
     double thread_seconds; /* time that threads of the host computed or made hits (s) */

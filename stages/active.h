@@ -48,9 +48,9 @@ typedef struct ice_bounce {
 typedef struct ice_active_photon {
     ice_photon photon;
     ice_optics optics;
-    ice_random random; /* before its next bounce */
+    ice_random random; /* state before its next bounce */
     uint32_t fate;     /* ice_fate; a kernel may add further states */
-    ice_site site;     /* of the position */
+    ice_site site;     /* site of the position */
 } ice_active_photon;
 
 /* Returns a photon before its next bounce. */

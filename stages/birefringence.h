@@ -248,7 +248,7 @@ ICE_FN ice_direction ice_of_flow(const ice_tables *tables, ice_flow_vector of)
 
 /* A bent segment. */
 typedef struct ice_bent_segment {
-    ice_flow_vector direction; /* at its end; a unit vector to rounding, as n is */
+    ice_flow_vector direction; /* direction at its end; a unit vector to rounding, as n is */
     ice_flow_vector end;       /* relative to its start, m */
 } ice_bent_segment;
 

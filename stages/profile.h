@@ -50,7 +50,7 @@ ICE_FN ice_pulse_shape ice_pulse_of_flags(uint32_t flags)
 
 /* The step of one photon. */
 typedef struct ice_photon_step {
-    ice_emission emission; /* without a profile */
+    ice_emission emission; /* emission without a profile */
     float ahead;           /* m: light needs this way in vacuum from the time of the step to the
                               start of this emission */
     int32_t is_stopped;    /* 1: the module of an LED stops the light */
@@ -221,7 +221,7 @@ ICE_FN ice_direction ice_profile_beam(ice_profile profile, const ice_emission *s
  * value, because a GPU has the tables in no memory with an address. */
 typedef struct ice_profile_setting {
     uint32_t seed_low, seed_high;
-    float radius; /* of a module, m */
+    float radius; /* radius of a module (m) */
 } ice_profile_setting;
 
 ICE_FN ice_profile_setting ice_profile_setting_of(const ice_tables *tables)

@@ -34,7 +34,7 @@ ICE_FN int32_t ice_has_wide_cells(const ice_tables *tables)
 /* What is near a position, seen from above, m; from a texture in units of near_scale and
  * near_others. Only the functions below read it. */
 typedef struct ice_surroundings {
-    float axis_x, axis_y; /* of the nearest axis */
+    float axis_x, axis_y; /* position of the nearest axis */
     float others;         /* no module of another axis is within this distance, >= 0 */
 } ice_surroundings;
 
@@ -112,7 +112,7 @@ ICE_FN ice_surroundings ice_surroundings_at(const ice_tables *tables, float x, f
 /* What is read from memory for a position (x, y, z), before the bounce that starts there. A loop
  * reads it as soon as it knows the position, and has it when the bounce begins. */
 typedef struct ice_site {
-    float height; /* among the layers, m */
+    float height; /* height among the layers (m) */
     ice_surroundings near;
 } ice_site;
 

@@ -137,7 +137,7 @@ typedef struct ice_line {
     ice_direction direction; /* unit vector */
     float from, to;          /* distances of the ends of the segment, m */
     float oversize;          /* F */
-    float square;            /* of the impact vector before its division by F, m2 */
+    float square;            /* square of the impact vector before its division by F (m2) */
 } ice_line;
 
 /* Where a line enters a body. */

@@ -80,7 +80,7 @@ typedef struct ice_string {
     ICE_ALIGNED(16)
     float x; /* axis, m */
     float y;
-    float radius;    /* of the cylinder, which contains all oversized modules of the string, m */
+    float radius;    /* radius (m) of a cylinder with all oversized modules of the string */
     float low, high; /* smallest and largest height of the centres of modules, m */
     uint32_t first;  /* index in string_modules of the first module, which is the lowest */
     uint32_t count;  /* number of modules */
@@ -297,7 +297,7 @@ typedef struct ice_scatter_constants {
     float inverse_liu;         /* 1 / f_SL, 0 if f_SL = 0 */
     float inverse_henyey;      /* 1 / (1 - f_SL), 0 if f_SL = 1 */
     union {
-        ice_molecule_constants molecules;         /* of a variant that declares no parameters */
+        ice_molecule_constants molecules; /* constants of a variant that declares no parameters */
         float parameters[ICE_SCATTER_PARAMETERS]; /* those that the run's variant declares */
     };
 } ice_scatter_constants;
@@ -322,7 +322,7 @@ typedef struct ice_tables {
     /* run */
     uint32_t seed_low, seed_high; /* ice_key_low() and ice_key_high() of the seed */
     uint32_t bounce_limit;        /* number of segments after which a photon is stopped */
-    uint32_t features;            /* of the ice and of the detector: ICE_HAS_... */
+    uint32_t features;            /* features of the ice and of the detector: ICE_HAS_... */
 
     /* ice */
     const ice_layer_row *layers;       /* [layer_count], layer 0 is the deepest */
@@ -367,7 +367,7 @@ typedef struct ice_tables {
     const ice_sphere *modules; /* [module_count] */
     const uint8_t *absorbs;    /* [module_count], 1: excluded module */
     uint32_t module_count;
-    float radius;             /* of a module, m; with types the largest reach of a body */
+    float radius;             /* radius of a module (m); with types the largest reach of a body */
     ice_shapes shapes;        /* only with ICE_HAS_SHAPES or ICE_HAS_CABLES */
     int32_t keep_hit_photons; /* ICE_KEEPS_... */
     int32_t reach_cull;       /* 1: drop photons that cannot reach a module */

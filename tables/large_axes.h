@@ -17,7 +17,7 @@ typedef struct ics_large_axis {
 /* All of them. Their cells follow each other, and so do their words. */
 typedef struct ics_large_axes {
     uint32_t count; /* 0: there are none */
-    uint32_t cells; /* of all together, with under- and overflow */
+    uint32_t cells; /* cells of all together, with under- and overflow */
     ics_large_axis items[ICE_PHOTON_HISTOGRAMS];
 } ics_large_axes;
 

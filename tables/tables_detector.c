@@ -348,7 +348,7 @@ typedef struct searches {
     const ice_detector *detector;
     ics_box bounds;
     struct {
-        ics_table_builder builder; /* of the arrays of this table */
+        ics_table_builder builder; /* builder of the arrays of this table */
         icestream_error error;
         int status;
     } parts[2];

@@ -15,7 +15,7 @@ typedef struct ics_table_builder {
         bool is_shared; /* the array belongs to an ics_detector_part */
     } arrays[ICS_TABLE_ARRAYS_MAX];
     size_t array_count;
-    icestream_error *error; /* for the reason of a failure, may be NULL */
+    icestream_error *error; /* the reason of a failure, may be NULL */
 } ics_table_builder;
 
 /* Makes a zeroed array of `count` items, which belongs to the builder. `member` is the address of a

@@ -13,8 +13,8 @@ typedef struct ics_owned_point {
 
 /* The owner nearest to any point of a cell, and squared distances (m2). INFINITY: there is none. */
 typedef struct ics_nearest_owner {
-    double least;  /* to that owner */
-    double second; /* to the nearest of all other owners */
+    double least;  /* distance to that owner */
+    double second; /* distance to the nearest of all other owners */
     uint32_t owner;
 } ics_nearest_owner;
 

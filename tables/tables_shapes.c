@@ -46,7 +46,7 @@ double ics_tables_type_reach(const ice_module_type *type)
 
 /* Where the arrays of the block begin. */
 typedef struct layout {
-    size_t units; /* of 16 bytes, used so far */
+    size_t units; /* number of units of 16 bytes, used so far */
 } layout;
 
 /* Reserves the next array, and returns where it begins. */

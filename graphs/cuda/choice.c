@@ -140,7 +140,7 @@ static int digest_candidate(const ics_gpu_options *options, char digest[65])
 }
 
 typedef struct tables_digest {
-    char text[65]; /* of all blocks so far */
+    char text[65]; /* digest of all blocks so far */
     bool failed;
 } tables_digest;
 

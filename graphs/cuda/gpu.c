@@ -19,8 +19,8 @@ struct ics_gpu {
     ics_program *program;
     cudaLibrary_t library;
     ics_upload tables;
-    void *bias;   /* on the device, with options.sums: wavelengths, then probabilities */
-    void *memory; /* on the device, of all lanes */
+    void *bias;   /* memory of the device with options.sums: wavelengths, then probabilities */
+    void *memory; /* memory of the device for all lanes */
     uint64_t lane_bytes, device_bytes;
     ics_lane lanes[LANES_MAX];
     bool lost; /* the device failed: no function waits for it any more */
@@ -30,11 +30,11 @@ struct ics_gpu {
     cudaEvent_t origin;
     ics_busy busy;
     uint64_t launches, waves;
-    void *cycles; /* of the stages, on the device; NULL: the kernels do not record them */
+    void *cycles; /* cycles of the stages, on the device; NULL: the kernels do not record them */
 
     pthread_mutex_t lock;
     pthread_cond_t condition;
-    bool event; /* since the last wait */
+    bool event; /* whether there was an event since the last wait */
     void (*on_event)(void *user);
     void *on_event_user;
 };

@@ -44,7 +44,7 @@ typedef enum ics_launch_state {
 typedef struct ics_lane_report {
     ics_launch_progress progress;
     ics_share shares[ICS_SHARES];
-    ice_fault fault; /* with options->check */
+    ice_fault fault; /* the first fault, if options->check is set */
     ics_hit_sum_report sums;
 } ics_lane_report;
 
@@ -68,18 +68,18 @@ typedef struct ics_lane_launch {
 
 /* The kernels of a lane, found by lane.c and launched by loop.c. */
 typedef struct ics_lane_kernels {
-    cudaKernel_t of_waves[ICS_SCHEDULE_KERNELS]; /* in the order of the schedule's row */
-    cudaKernel_t add_copies;  /* at the end of a launch, where ics_lane_copy_bytes() > 0 */
-    cudaKernel_t mark_vacant; /* of schedules that loop */
-    cudaKernel_t stamp;       /* of schedules that loop, with `profile` */
+    cudaKernel_t of_waves[ICS_SCHEDULE_KERNELS]; /* kernels in the order of the schedule's row */
+    cudaKernel_t add_copies;  /* kernel at the end of a launch, where ics_lane_copy_bytes() > 0 */
+    cudaKernel_t mark_vacant; /* kernel of schedules that loop */
+    cudaKernel_t stamp;       /* kernel of schedules that loop, if `profile` is set */
 } ics_lane_kernels;
 
 /* What schedules that loop have (loop.c). */
 typedef struct ics_lane_loop {
     cudaGraph_t graph;
-    cudaGraphExec_t trips;        /* with `host_loop` one trip */
-    cudaGraph_t compaction_graph; /* with `host_loop` */
-    cudaGraphExec_t compaction;   /* with `host_loop` */
+    cudaGraphExec_t trips;        /* the loop; if the host loops, one trip */
+    cudaGraph_t compaction_graph; /* compaction, if the host loops */
+    cudaGraphExec_t compaction;   /* compaction, if the host loops */
     uint32_t *decision;           /* pinned: a copy of ics_launch_progress.decision */
     /* The columns of the pool that the second level cache should keep, because a loop reads them
      * again and again. num_bytes 0: the device cannot do this, or they do not fit. */
@@ -92,7 +92,7 @@ typedef struct ics_lane_loop {
 
 /* Sums of hits (lane_sums.c); only with options->sums. */
 typedef struct ics_lane_sums {
-    ics_hit_sum_rule rule;      /* with device pointers */
+    ics_hit_sum_rule rule;      /* rule whose pointers are those of the device */
     ics_hit_sum_step *steps;    /* device, a ring like that of the emissions */
     ics_hit_sum_report *report; /* device */
     void *memory;               /* device, temporary */
@@ -123,12 +123,12 @@ typedef struct ics_lane_watchdog {
 typedef struct ics_lane {
     const ics_gpu_options *options;
     const ics_gpu_schedule *schedule;
-    int ordinal; /* of the device */
+    int ordinal; /* number of the device */
     ics_lane_memory memory;
-    ice_tables tables; /* with device pointers */
+    ice_tables tables; /* tables whose pointers are those of the device */
     cudaStream_t upload, compute, download;
     ice_fault *fault; /* device, of all lanes: what a stage returned; NULL without options->check */
-    uint64_t downloaded_bytes; /* of hits and of sums */
+    uint64_t downloaded_bytes; /* bytes of hits and of sums */
     ics_lane_kernels kernels;
     ics_lane_loop loop;
     ics_lane_sums sums;
@@ -160,8 +160,8 @@ static inline uint64_t ics_lane_copy_bytes(const ics_gpu_options *options)
 /* What a lane is made from. */
 typedef struct ics_lane_parts {
     const ics_gpu_options *options; /* must outlive the lane */
-    const ice_tables *tables;       /* with device pointers */
-    const ics_hit_sum_rule *rule;   /* with device pointers; only with options->sums */
+    const ice_tables *tables;       /* tables whose pointers are those of the device */
+    const ics_hit_sum_rule *rule;   /* rule on the device; only with options->sums */
     cudaLibrary_t library;
     void *memory; /* device memory of ics_lane_bytes() bytes, which the caller owns */
 } ics_lane_parts;

@@ -12,7 +12,7 @@
 typedef struct column {
     size_t member;   /* offset of its pointer in ics_lane_memory */
     uint32_t needed; /* the bit of the schedules that have it; 0: all have it */
-    uint32_t bytes;  /* for every `slots` slots */
+    uint32_t bytes;  /* bytes for every `slots` slots */
     uint32_t slots;
     int fill; /* value of every byte in a new lane; ICS_ANY_FILL: it does not matter */
     bool in_cache;

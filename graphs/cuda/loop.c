@@ -44,7 +44,7 @@ enum { AFTER_MAX = 3 };
 /* Nodes of a graph that wait for each other in a row, and parallel nodes. */
 typedef struct sequence {
     cudaGraph_t graph;
-    cudaGraphNode_t last; /* of the row; NULL: there is none yet */
+    cudaGraphNode_t last; /* last node of the row; NULL: there is none yet */
     cudaGraphNode_t
         parallel[2]; /* those of the last wave with an even and with an odd number; or NULL */
 } sequence;

@@ -14,7 +14,7 @@ enum { ICS_DEFINITIONS_SIZE = 16384 };
 typedef struct ics_gpu_limits {
     int architecture; /* 90 for sm_90 */
     int processors;
-    uint32_t features; /* of the tables, bits ICE_HAS_... */
+    uint32_t features; /* features of the tables, bits ICE_HAS_... */
 } ics_gpu_limits;
 
 /* A device like the one on which the defaults were measured, for plans without a GPU.

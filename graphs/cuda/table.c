@@ -26,12 +26,12 @@ enum {
 
 struct ics_gpu_table {
     ics_gpu_options options;
-    ice_tables tables;    /* with pointers of the device */
-    ice_tabulation stage; /* with pointers of the device, NULL until there is memory */
+    ice_tables tables;    /* tables whose pointers are those of the device */
+    ice_tabulation stage; /* stage on the device, NULL until there is memory */
     uint64_t cells;
     cudaLibrary_t library;
     cudaKernel_t kernel;
-    uint32_t blocks; /* of a launch */
+    uint32_t blocks; /* blocks of a launch */
     ics_upload upload;
     ice_emission *emissions;      /* device, [capacity] */
     ice_tabulate_origin *origins; /* device, [capacity] */

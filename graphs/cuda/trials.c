@@ -234,7 +234,7 @@ struct ics_gpu_trials {
     ics_gpu_options given; /* what the user has fixed */
     ics_choice_request request;
     ics_choice_results results;
-    char path[4200]; /* of the file of the results; empty: none */
+    char path[4200]; /* path of the file of results; empty: none */
     double spent;    /* s, by trials */
 
     /* A thread compiles the kernels of the next candidate while the GPU computes. */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct ics_custom_kernels {
-    void *object; /* from dlopen */
+    void *object; /* handle from dlopen */
     const ics_cpu_kernels *kernels;
 };
 

@@ -25,9 +25,9 @@ typedef struct ics_custom_wanted {
      * else, and needs a third of the time. */
     ice_variants variants;
     uint32_t features;
-    bool check;     /* they check what every stage returns (stages/check.h) */
-    bool tabulates; /* with kernels for tables; else ics_cpu_kernels.tabulate and carry_tabulated
-                       are NULL */
+    bool check;     /* whether the kernels check what every stage returns (stages/check.h) */
+    bool tabulates; /* whether there are kernels for tables; else ics_cpu_kernels.tabulate and
+                       carry_tabulated are NULL */
 } ics_custom_wanted;
 
 /* Makes kernels whose variant ICE_STAGE_custom calls ice_STAGE_custom() of the header of the stage.

@@ -33,7 +33,7 @@ typedef struct ics_tabulate_job {
 /* Photons that are carried one by one. */
 typedef struct ics_carried {
     ice_account *account; /* the photons are added to it */
-    ice_photon_end end;   /* of the last one */
+    ice_photon_end end;   /* end of the last photon */
 } ics_carried;
 
 typedef struct ics_cpu_kernels {

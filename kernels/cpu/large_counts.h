@@ -8,7 +8,7 @@
 /* Where photons are counted. */
 typedef struct ics_large_counts {
     ics_large_axes axes;
-    uint32_t *words; /* of the axes */
+    uint32_t *words; /* words of the axes */
     uint64_t *cells; /* [axes.cells]; NULL: there are none */
 } ics_large_counts;
 

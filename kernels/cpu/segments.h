@@ -8,7 +8,7 @@
 /* Where segments are counted. */
 typedef struct ics_segment_counter {
     const ice_tables *tables;
-    const ice_photon_axes *axes; /* of all histograms of photons */
+    const ice_photon_axes *axes; /* axes of all histograms of photons */
     ice_variant collide;         /* whose candidates are counted; not a user's header */
     uint64_t *cells;             /* [axes->cells] */
 } ics_segment_counter;

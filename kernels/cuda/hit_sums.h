@@ -25,11 +25,11 @@ struct CUstream_st; /* *cudaStream_t, without CUDA's headers */
 /* What the time, the weight and the bin of a hit are computed from, besides its step. */
 typedef struct ics_hit_sum_rule {
     ice_time_bins bins;
-    double oversize; /* of the modules */
+    double oversize; /* oversize of the modules */
     /* [bias_count] the probability that thinning kept light of a wavelength (nm); count 0: 1 */
     const double *bias_wavelength, *bias;
     uint32_t bias_count;
-    uint32_t modules; /* of the detector, >= 1 */
+    uint32_t modules; /* modules of the detector, >= 1 */
 } ics_hit_sum_rule;
 
 /* What the time and the weight of a hit need of its step (24 bytes). */
@@ -82,8 +82,8 @@ typedef struct ics_hit_sum_layout {
 /* The hits of a launch, and what becomes of them; all pointers are device pointers. */
 typedef struct ics_hit_sum_work {
     const ice_arrival *hits;
-    const uint32_t *count; /* of hits; may exceed the capacity */
-    uint32_t capacity;     /* of the buffer of hits, >= 1 */
+    const uint32_t *count; /* number of hits; may exceed the capacity */
+    uint32_t capacity;     /* capacity of the buffer of hits, >= 1 */
     ics_hit_sum_layout layout;
     const ice_emission *emissions; /* the ring */
     const ics_hit_sum_step *steps; /* the ring, with the steps of the emissions */

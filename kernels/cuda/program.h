@@ -34,9 +34,9 @@ typedef struct ics_program_options {
 /* The resources of a kernel, as the compiler reports them. */
 typedef struct ics_kernel_resources {
     char name[64];
-    uint32_t registers;                 /* per thread */
+    uint32_t registers;                 /* registers of a thread */
     uint32_t shared_bytes;              /* static, per block */
-    uint32_t stack_bytes;               /* per thread */
+    uint32_t stack_bytes;               /* stack of a thread (bytes) */
     uint32_t spill_stores, spill_loads; /* bytes */
 } ics_kernel_resources;
 

@@ -26,17 +26,17 @@ typedef struct ics_special_options {
     ice_photon_axes photons; /* the histograms of photons, */
     ics_large_axes large;    /* and those with more bins than ICE_PHOTON_BINS */
     uint32_t start_shift;    /* the emissions of a batch begin at multiples of 1 << start_shift */
-    uint32_t columns;        /* of the pool besides those of every pool: bits ICS_COLUMN_... */
-    bool counts_at_once;     /* the kernels add every count to those of the lane (device/run.h) */
+    uint32_t columns;    /* columns of the pool besides those of every pool: bits ICS_COLUMN_... */
+    bool counts_at_once; /* the kernels add every count to those of the lane (device/run.h) */
 } ics_special_options;
 
 /* The size of the blocks of one kernel, and what its compilation is limited to. */
 typedef struct ics_special_bounds {
     const char *name; /* "PROPAGATE": GPU_THREADS_PROPAGATE and GPU_BOUNDS_PROPAGATE */
     uint32_t threads;
-    uint32_t blocks;    /* of a multiprocessor; 0: no limit by blocks */
-    uint32_t registers; /* of a thread; 0: no other limit. A limit stands in place of the one by
-                           blocks, because a kernel can have only one of the two */
+    uint32_t blocks;    /* blocks of a multiprocessor; 0: no limit by blocks */
+    uint32_t registers; /* registers of a thread; 0: no other limit. A limit stands in place of the
+                           one by blocks, because a kernel can have only one of the two */
 } ics_special_bounds;
 
 /* Writes the definitions of a kernel. */

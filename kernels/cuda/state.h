@@ -148,7 +148,7 @@ typedef struct ics_launch_progress {
     uint32_t slots;    /* slots in use: 0 .. slots - 1 hold all living photons; all slots are in use
                           while there are steps left */
     uint32_t trips;    /* trips through the loop in all launches, modulo 2^32 */
-    uint32_t decision; /* after a trip: bits ICS_GOES_ON, ICS_COMPACTS */
+    uint32_t decision; /* what is decided after a trip: bits ICS_GOES_ON, ICS_COMPACTS */
 } ics_launch_progress;
 
 /* A photon in a slot is packed into three words of 16 bytes: position, direction and identity
@@ -278,7 +278,7 @@ enum {
 typedef struct ics_lane_memory {
     ICS_POOL_COLUMNS(ICS_COLUMN_POINTER, ICS_ONE_POINTER)
     ice_emission *emissions; /* [ICS_LANE_BATCHES << ics_settings_start_shift()] the ring */
-    uint32_t *offsets;       /* as many as emissions: photons of the batch before the emission */
+    uint32_t *offsets;       /* photons of the batch before each emission [number of emissions] */
     uint32_t *starts;        /* [ICS_LANE_BATCHES][start_count] emission (within the batch) of every
                                 ICS_START_STRIDE-th photon, and of the last */
     ics_launch *launch;

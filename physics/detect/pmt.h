@@ -51,7 +51,8 @@ typedef struct ice_pmt_grid {
 
 /* The acceptances of PMTs by angle and by wavelength, as indices of `numbers`. */
 typedef struct ice_pmt_response {
-    uint32_t first_coefficient, coefficient_count; /* of the polynomial by angle; count 0: 1 */
+    uint32_t first_coefficient,
+        coefficient_count; /* coefficients of the polynomial by angle; count 0: 1 */
     uint32_t first_point,
         point_count; /* wavelengths (nm), and behind them the ratios; count 0: 1 */
 } ice_pmt_response;
@@ -62,17 +63,17 @@ typedef struct ice_pmt_tables {
     const ice_pmt_window *windows;
     const ice_pmt_response *responses; /* first that of each type, then those of single PMTs;
                                           NULL: all acceptances are 1 */
-    const float *numbers;              /* of the responses */
+    const float *numbers;              /* numbers of the responses */
     const ice_transit_parts *transits; /* first that of each type, then those of single PMTs; NULL:
                                           there are no distributions of transit times */
     const ice_transit_part *transit_parts;
 
     /* Only of pmt-table. sums[k] of a direction: what the PMTs 0 .. k detect of the light that
      * reaches the module, divided by the largest value of the detector. */
-    const ice_pmt_grid *grids; /* for each type */
+    const ice_pmt_grid *grids; /* grid of each type */
     const ice_pmt_ring *rings;
     const float *azimuths; /* rad, ascending within a ring, 0 <= azimuth < 2 pi */
-    const float *sums;     /* for each direction of a type [count of its PMTs] */
+    const float *sums;     /* sums for each direction of a type [count of its PMTs] */
 } ice_pmt_tables;
 
 /* Turns a vector from the frame of the detector to that of a module. */

@@ -11,7 +11,7 @@
 
 /* How times become bins. */
 typedef struct ice_time_bins {
-    double width; /* of a bin (ns), 1e-6 .. 1e12; 0: hits are not summed in bins */
+    double width; /* width of a bin (ns), 1e-6 .. 1e12; 0: hits are not summed in bins */
     bool has_range;
     double low, high; /* only hits with low <= t < high count (ns); bin 0 begins at low */
 } ice_time_bins;

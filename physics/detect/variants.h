@@ -9,7 +9,7 @@
 #include "physics/detect/detect_pmt_table.h"
 
 typedef struct ice_detect_variant {
-    const char *name; /* in YAML */
+    const char *name; /* name in YAML */
     float (*probability)(const ice_detection *, const ice_arrival *);
     int32_t (*pmt)(const ice_detection *, const ice_arrival *, float share);
 } ice_detect_variant;

@@ -70,7 +70,7 @@ int ics_checkpoint_append_all(ics_checkpoint *checkpoint, const ics_checkpoint_p
 /* The rows of a file that are the hits of a record, as the record stores them. */
 typedef struct ics_checkpoint_rows {
     uint64_t first;    /* the row n is at the byte ICS_NPY_OWN_HEADER + 64 n */
-    uint32_t crc32c;   /* of all rows */
+    uint32_t crc32c;   /* checksum of all rows */
     uint32_t reserved; /* 0 */
 } ics_checkpoint_rows;
 

@@ -172,8 +172,8 @@ bool ics_checkpoint_head_is_good(const ics_checkpoint_head *head, uint64_t left)
 /* The search for good records. */
 typedef struct survey {
     const ics_checkpoint *checkpoint;
-    uint64_t photons; /* of the step file */
-    uint64_t size;    /* of the file (bytes) */
+    uint64_t photons; /* photons of the step file */
+    uint64_t size;    /* size of the file (bytes) */
     const atomic_bool *cancel;
     char *piece; /* [PIECE_BYTES] */
     ics_checkpoint_part *sum;

@@ -18,8 +18,8 @@ struct ics_checkpoint {
 /* The beginning of the file. The origin follows, as JSON. */
 typedef struct ics_checkpoint_header {
     char magic[8];
-    uint32_t length; /* of the origin (bytes) */
-    uint32_t crc32c; /* of the origin */
+    uint32_t length; /* length of the origin (bytes) */
+    uint32_t crc32c; /* checksum of the origin */
 } ics_checkpoint_header;
 
 /* The beginning of a record. Intervals, hits and the tail follow. If the hits are rows of another
@@ -30,11 +30,11 @@ typedef struct ics_checkpoint_head {
     uint64_t intervals, hits;
     icestream_account account;
     uint32_t reserved;
-    uint32_t crc32c; /* of the bytes before */
+    uint32_t crc32c; /* checksum of the bytes before */
 } ics_checkpoint_head;
 
 typedef struct ics_checkpoint_tail {
-    uint32_t crc32c; /* of the intervals, and of the hits or their description */
+    uint32_t crc32c; /* checksum of the intervals, and of the hits or their description */
     char magic[4];
 } ics_checkpoint_tail;
 

@@ -76,9 +76,9 @@ int ics_collector_sync_rows(const ics_collector *collector, icestream_error *err
 
 /* All rows of a hit file, in a file that has no name and room for a header before the rows. */
 typedef struct ics_collected_rows {
-    int file; /* of the collector */
+    int file; /* the file of the collector */
     uint64_t count;
-    ics_trailer_checksums sums; /* of the rows, without the last block */
+    ics_trailer_checksums sums; /* checksums of the rows, except the last block */
 } ics_collected_rows;
 
 /* Sets *taken to whether the temporary file has exactly the rows of the hit file. Then the caller

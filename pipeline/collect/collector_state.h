@@ -11,13 +11,13 @@ struct ics_collector {
     ics_hit_budget *budget;
     char *directory;
     ics_hit_pieces in_memory, in_file;
-    size_t bytes;   /* of the hits in memory */
-    uint64_t count; /* of all hits */
+    size_t bytes;   /* bytes of the hits in memory */
+    uint64_t count; /* number of all hits */
     int file;       /* the temporary file; -1: there is none yet */
     off_t file_end;
     bool can_get_name; /* the temporary file was made without one, and may get one */
     ics_early_rows rows;
-    ics_hit_histograms *histograms; /* of all hits; NULL: none are made */
+    ics_hit_histograms *histograms; /* histograms of all hits; NULL: none are made */
 };
 
 /* Makes the temporary file, unless there is one. ICESTREAM_E_OUTPUT. */

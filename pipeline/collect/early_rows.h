@@ -25,10 +25,10 @@ typedef struct ics_early_rows {
     uint64_t count;                /* rows in the file, behind ICS_NPY_OWN_HEADER bytes */
     icestream_hit last;            /* the last of them */
     ics_photon_intervals returned; /* photons of the batches that came back */
-    ics_trailer_checksums sums;    /* of the rows */
+    ics_trailer_checksums sums;    /* checksums of the rows */
     off_t pushed;               /* bytes that the system was asked to begin writing to the disk */
     ics_rows_listener listener; /* NULL: none */
-    void *user;                 /* of the listener */
+    void *user;                 /* argument of the listener */
 } ics_early_rows;
 
 /* Frees everything; no rows may be written early any more. */

@@ -9,7 +9,7 @@ enum { UHI_SCHEMA = 1 };
 
 typedef struct axis {
     ics_histogram_axis config;
-    double bins_per_unit; /* of a linear axis */
+    double bins_per_unit; /* bins per unit of a linear axis */
     double *edges;        /* [bins + 1] */
     size_t stride;        /* counts from one bin to the next */
 } axis;

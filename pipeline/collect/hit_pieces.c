@@ -49,9 +49,9 @@ int ics_hit_pieces_append(ics_hit_pieces *list, ics_hit_piece piece, icestream_e
 /* The position of the merge in one piece. */
 typedef struct piece_cursor {
     const icestream_hit *next, *end; /* hits in memory */
-    icestream_hit *buffer;           /* of a piece in the file; else NULL */
+    icestream_hit *buffer;           /* memory for a piece in the file; else NULL */
     size_t left;                     /* hits of the piece that are still in the file */
-    off_t offset;                    /* of these hits in the file */
+    off_t offset;                    /* offset of these hits in the file */
 } piece_cursor;
 
 typedef struct merge {

@@ -17,7 +17,7 @@ typedef struct ics_hit_piece {
     icestream_hit *hits;
     size_t count;
     off_t offset;
-    ics_photon_interval photons; /* of the batch that the hits in memory are of; empty: unknown */
+    ics_photon_interval photons; /* photons of the batch of the hits in memory; empty: unknown */
 } ics_hit_piece;
 
 typedef struct ics_hit_pieces {

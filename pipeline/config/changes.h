@@ -15,11 +15,11 @@ typedef enum ics_config_use {
 /* One key whose default changed. */
 typedef struct ics_config_change {
     const char *key;
-    const char *old_value, *new_value; /* as a run file says them */
+    const char *old_value, *new_value; /* values as a run file has them */
     const char *since;                 /* the version that changed it */
     const char *until;                 /* the version in which the row must be gone */
     const char *why;                   /* a sentence */
-    unsigned uses;                     /* of ics_config_use: where hits or tables depend on it */
+    unsigned uses; /* bits of ics_config_use: where hits or tables depend on it */
     /* Whether the key matters to this configuration; NULL: always. */
     bool (*matters)(const icestream_config *config);
 } ics_config_change;

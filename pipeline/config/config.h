@@ -57,7 +57,7 @@ typedef struct ics_axis_config {
     char *name;
     double from, to;
     uint32_t bins, power; /* power 0: not given */
-    char *unit;           /* only with a header of the user; NULL: not given */
+    char *unit;           /* unit, only with a header of the user; NULL: not given */
 } ics_axis_config;
 
 /* What histograms count (sink.histograms): fields of a hit (icestream.h), where `impact` is the
@@ -180,7 +180,7 @@ struct ics_yaml_node; /* pipeline/config/yaml/yaml.h */
 
 /* One structure for every section; keys.def describes the members. */
 struct icestream_config {
-    char *path; /* of the run file; NULL: there is none, only defaults and --set */
+    char *path; /* path of the run file; NULL: there are only defaults and --set */
     ics_config_origin *origin;
 
 #define ICS_SECTION(name)                  struct {

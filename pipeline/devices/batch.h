@@ -44,13 +44,13 @@ ics_batch_limits ics_batch_limits_default(void);
 typedef struct ics_batch {
     ics_job job;    /* see ics_batch_of_job */
     uint64_t index; /* position of the batch among those of its file; the owner sets it */
-    void *owner;    /* for the code that submits the batch */
+    void *owner;    /* argument of the code that submits the batch */
 
     icestream_step *steps;   /* [count], the step of every emission */
     ice_emission *emissions; /* [count], each with 1 or more photons */
     uint32_t count, capacity;
     bool has_profile;        /* an emission has a profile (stages/profile.h) */
-    uint64_t first_photon;   /* of the batch: its position in the file (ics_step_cursor) */
+    uint64_t first_photon;   /* the position of its first photon in the file (ics_step_cursor) */
     uint64_t photons;        /* sum over the emissions */
     uint64_t photon_limit;   /* the batch is full with this number of photons, */
     uint32_t step_limit;     /* or with this number of emissions */
@@ -65,7 +65,7 @@ typedef struct ics_batch {
     icestream_hit *hits; /* [hit_count], sorted; with ics_hit_models.bins they are ics_bin_sum */
     size_t hit_count;
     icestream_account account;
-    ics_weight_sum weights;                  /* of the hits; empty with ics_hit_models.bins */
+    ics_weight_sum weights; /* weights of the hits; empty with ics_hit_models.bins */
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* histograms of its photons, if there are any */
     uint64_t *large_cells;                   /* those with more bins; NULL: there are none */
     ics_light_levels light;                  /* where its photons were made */
@@ -109,7 +109,7 @@ typedef struct ics_step_cursor {
     const icestream_step *steps;
     size_t count;          /* steps left, steps[0] included */
     uint32_t first_photon; /* photons of steps[0] that are already in batches */
-    uint64_t position;     /* of the next photon: the photons of the file before it */
+    uint64_t position;     /* position of the next photon: the photons of the file before it */
     uint64_t barrier;      /* position at which a batch ends, above `position`; 0: anywhere */
 } ics_step_cursor;
 

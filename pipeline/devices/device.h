@@ -67,13 +67,13 @@ typedef struct ics_device_facts {
     char name[256];           /* "cpu", "NVIDIA H100", or "2 GPUs: NAME (GPU 0), ..." */
     char first_name[256];     /* the name when the device was created */
     ics_schedule schedule;    /* AUTO: not chosen yet */
-    ics_maths_used maths;     /* of the photons that the device computes now */
-    uint32_t threads;         /* of the CPU: they compute photons; of a GPU: they make hits */
+    ics_maths_used maths;     /* maths of the photons that the device computes now */
+    uint32_t threads;         /* threads that compute photons, or that make hits for a GPU */
     uint32_t pool;            /* photon slots: of one CPU thread, or of all lanes of a GPU */
-    char instruction_set[16]; /* of the CPU; "" with a GPU */
+    char instruction_set[16]; /* instruction set of the CPU; "" with a GPU */
     ics_batch_limits limits;
-    ics_gpu_options gpu; /* of a GPU: the options in force */
-    ics_gpu_usage usage; /* of the GPUs, lost ones included; zeros without a GPU */
+    ics_gpu_options gpu; /* the options of a GPU that are in force */
+    ics_gpu_usage usage; /* usage of the GPUs, lost ones included; zeros without a GPU */
 } ics_device_facts;
 /* Any thread. */
 void ics_device_facts_of(const ics_device *device, ics_device_facts *out);
@@ -82,11 +82,11 @@ void ics_device_facts_of(const ics_device *device, ics_device_facts *out);
 typedef struct ics_device_member_facts {
     char name[256]; /* "cpu", or the name of the GPU; "GPU 3" if it could not be started */
     bool is_gpu;
-    int ordinal;               /* of a GPU; else -1 */
+    int ordinal;               /* number of a GPU; else -1 */
     bool alive;                /* false: the member is lost */
     uint64_t batches, photons; /* computed */
-    double seconds;            /* with at least one batch (s) */
-    double photons_per_second; /* of the last seconds; until it is measured, an assumed value */
+    double seconds;            /* time in which the device had at least one batch (s) */
+    double photons_per_second; /* rate of the last seconds, or an assumed value */
     uint32_t held;             /* batches that it holds now */
 } ics_device_member_facts;
 /* Members keep their index. Lost members stay in the list; a CPU that continues for lost GPUs is

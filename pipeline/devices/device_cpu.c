@@ -33,7 +33,7 @@ typedef struct cut_job {
 
 /* A batch that all threads compute together. A thread cuts off its next piece when it needs one. */
 struct cut_batch {
-    SLIST_ENTRY(cut_batch) link; /* of cpu_device.free_cuts */
+    SLIST_ENTRY(cut_batch) link; /* entry of cpu_device.free_cuts */
     ics_batch *batch;
     uint64_t piece; /* photons in a piece */
     cut_job *jobs;  /* [threads] */
@@ -42,8 +42,8 @@ struct cut_batch {
     uint32_t emission;    /* the next piece begins in this emission */
     uint32_t photon;      /* photons of that emission that are in pieces already */
     uint32_t jobs_left;
-    icestream_error why;   /* of the first piece that failed; status ICESTREAM_OK: none has */
-    ics_arrivals arrivals; /* of all pieces so far */
+    icestream_error why;   /* error of the first piece that failed; status ICESTREAM_OK: none has */
+    ics_arrivals arrivals; /* arrivals of all pieces so far */
     ice_account account;
     double seconds;
 };

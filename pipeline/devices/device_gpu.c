@@ -23,10 +23,10 @@ typedef enum gpu_state { GPU_STARTS, GPU_WORKS, GPU_FAILED } gpu_state;
 
 typedef struct gpu_device {
     ics_device_options options;
-    ics_device_parts parts;   /* with `options` above */
+    ics_device_parts parts;   /* parts of `options` above */
     ics_workers *thread;      /* the serving thread */
     ics_job serving;          /* its only job */
-    ics_device_gpu_work work; /* of the serving thread alone */
+    ics_device_gpu_work work; /* work that only the serving thread uses */
     ics_workers *hits;        /* threads that make hits */
     void **states;            /* [threads], all point to parts.models */
     uint32_t threads, credits;

@@ -18,13 +18,13 @@ enum { BATCHES = 3 }; /* one is computed, the others wait */
 
 typedef struct table_device {
     ics_device_options options;
-    ics_device_parts parts; /* with `options` above */
+    ics_device_parts parts; /* parts of `options` above */
     ics_device_table *table;
     ics_gpu_table *gpu;
     ics_workers *thread;
-    ics_device_table_memory memory; /* of the thread */
-    uint32_t received;              /* of the thread: batches, counted if a loss is simulated */
-    bool failed;                    /* of the thread: no batch is computed any more */
+    ics_device_table_memory memory; /* memory that only the thread uses */
+    uint32_t received; /* batches that the thread has received, counted if a loss is simulated */
+    bool failed;       /* whether the thread computes no batch any more */
     ics_error_kept failure;
     char name[256];
 

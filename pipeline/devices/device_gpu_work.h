@@ -11,16 +11,16 @@
 /* Initialise it with zeros, `parts`, `settings`, `batches`, `event` and `event_user`. */
 typedef struct ics_device_gpu_work {
     const ics_device_parts *parts;
-    ics_gpu_options settings;  /* as asked for; once there is a GPU: as in force */
-    ics_batch **batches;       /* the first `count`: batches with the GPU; room for all credits */
+    ics_gpu_options settings; /* settings that were asked for; once there is a GPU those in force */
+    ics_batch **batches;      /* the first `count`: batches with the GPU; room for all credits */
     void (*event)(void *user); /* called from any thread when the GPU needs its thread */
     void *event_user;
 
-    char name[256]; /* of the GPU */
+    char name[256]; /* name of the GPU */
     ics_gpu *gpu;   /* schedule AUTO: NULL until the first batch */
     /* Sums of hits on the GPU. */
     bool makes_sums;
-    bool noted_pulse; /* that the host makes those of steps with a pulse */
+    bool noted_pulse; /* whether a note says that the host makes those of steps with a pulse */
     ics_hit_sum_rule rule;
     ics_hit_sum_step *steps; /* [batch_emissions] of one batch; NULL until the first; the owner of
                                 the structure frees them */
@@ -32,11 +32,11 @@ typedef struct ics_device_gpu_work {
     uint32_t submitted; /* batches, counted only if a loss is simulated */
 
     /* Schedule AUTO. */
-    ics_gpu_options asked;  /* as asked for, with the limits of batches */
-    ics_gpu_trials *trials; /* of the first GPU of a kind; NULL: this GPU makes none */
+    ics_gpu_options asked;  /* options that were asked for, with the limits of batches */
+    ics_gpu_trials *trials; /* trials of the first GPU of a kind; NULL: this GPU makes none */
     bool pauses;      /* the GPU gets no batch until it is empty: then the schedule may change */
     double paused_at; /* time (s) */
-    ics_gpu_usage before; /* of the graphs that were in use before this one */
+    ics_gpu_usage before; /* usage of the graphs that were in use before this one */
 } ics_device_gpu_work;
 
 /* Starts the GPU. With schedule AUTO, whose choice depends on the steps of a batch, it only checks

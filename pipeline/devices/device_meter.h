@@ -17,7 +17,7 @@ typedef struct ics_device_meter {
                               during its first batch */
     uint64_t photons;      /* computed */
     uint64_t batches;      /* computed */
-    uint64_t held_photons; /* with the device now */
+    uint64_t held_photons; /* photons that the device has now */
     uint32_t held;         /* batches with the device now */
     double busy;           /* time with at least one batch (s), up to `event` */
     double event; /* time (s of ics_clock_seconds()) at which the last batch came back or the

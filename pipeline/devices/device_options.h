@@ -10,8 +10,8 @@
 /* Treats a GPU as lost in mid-run, for tests on real machines: the environment variable
  * ICESTREAM_GPU_FAIL=ORDINAL:BATCHES. */
 typedef struct ics_device_loss {
-    int ordinal;      /* of the GPU */
-    uint32_t batches; /* that the GPU receives before; 0: no loss is simulated */
+    int ordinal;      /* number of the GPU */
+    uint32_t batches; /* batches that the GPU receives before; 0: no loss is simulated */
 } ics_device_loss;
 
 /* Call it before a batch goes to the GPU. *received counts the batches of this GPU, from 0 on, if a
@@ -24,9 +24,9 @@ typedef struct ics_device_options {
     int gpus[ICS_CONFIG_GPUS]; /* CUDA: [gpu_count], the ordinals of the GPUs */
     uint32_t gpu_count;
     bool cpu_too;                /* CUDA: the CPU computes in addition to the GPUs */
-    bool fall_back;              /* if all GPUs are lost, the CPU continues */
+    bool fall_back;              /* whether the CPU continues if all GPUs are lost */
     uint32_t threads;            /* 0: one for each CPU that this process may use */
-    const char *instruction_set; /* of the CPU: "auto", "baseline", "avx2", "avx512" */
+    const char *instruction_set; /* that of the CPU: "auto", "baseline", "avx2", "avx512" */
     /* The options of graphs. A CPU uses schedule (AUTO: its own choice), variants, custom, and pool
      * (0: its own choice; per thread). `ordinal` is not used: see `gpus`. */
     ics_gpu_options graph;

@@ -30,7 +30,7 @@ typedef struct ics_device_table_source {
 } ics_device_table_source;
 
 typedef struct ics_device_table {
-    ice_tabulation stage; /* with memory for its sums */
+    ice_tabulation stage; /* stage, and memory for its sums */
     ics_device_table_source source;
     _Atomic uint64_t samples; /* added so far */
 } ics_device_table;

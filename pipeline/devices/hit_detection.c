@@ -14,7 +14,7 @@ double ics_batch_thinning(const ice_light *light, const icestream_step *step)
 
 typedef struct detection_verdict {
     bool detected;
-    int16_t pmt;   /* which PMT detects it */
+    int16_t pmt;   /* number of the PMT that detects it */
     float transit; /* ns, how long its signal takes through the PMT */
 } detection_verdict;
 

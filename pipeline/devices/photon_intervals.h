@@ -19,7 +19,7 @@ typedef struct ics_photon_interval {
 typedef struct ics_photon_intervals {
     ics_photon_interval *items; /* [count] */
     size_t count, capacity;
-    uint64_t photons; /* in all intervals */
+    uint64_t photons; /* photons in all intervals */
 } ics_photon_intervals;
 
 /* Frees the intervals. No photon is in the set any more. */

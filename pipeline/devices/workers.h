@@ -16,7 +16,7 @@ typedef struct ics_job ics_job;
 /* One piece of work. Make it a member of the structure that describes the work. Workers and the
  * mailbox do not use the last three members: they are for the sender of the job. */
 struct ics_job {
-    STAILQ_ENTRY(ics_job) link;                    /* of the queue that the job is in */
+    STAILQ_ENTRY(ics_job) link;                    /* entry of the queue that the job is in */
     void (*run)(ics_job *job, void *thread_state); /* runs on a worker's thread */
     void (*done)(ics_job *job);                    /* runs on the loop's thread, for the mailbox */
     bool out;          /* the job was sent, and the sender does not have it back */

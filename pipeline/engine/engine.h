@@ -49,8 +49,8 @@ typedef struct ics_hit_sink {
  * stay where it is. */
 struct ics_propagation {
     /* Set by the owner. */
-    const char *name; /* of the steps, for messages */
-    void *user;       /* for the owner */
+    const char *name; /* name of the steps in messages */
+    void *user;       /* argument of the owner */
     ics_step_source source;
     ics_hit_sink sink;
     ics_workers *reader; /* threads that read the source; NULL: the engine's thread does */
@@ -60,7 +60,7 @@ struct ics_propagation {
 
     /* Changed by the engine. */
     uint32_t out;     /* jobs and batches that are with threads, or wait for the device */
-    uint64_t batches; /* that were made */
+    uint64_t batches; /* batches that were made */
 
     /* These belong to the reader while job.out. */
     ics_step_feed feed;
@@ -90,9 +90,9 @@ typedef struct ics_engine_owner {
 /* Of all batches that came back and were wanted. */
 typedef struct ics_engine_sums {
     icestream_account account;
-    ics_weight_sum weights; /* of the hits */
+    ics_weight_sum weights; /* weights of the hits */
     ics_light_levels light; /* where the photons were made */
-    double seconds;         /* of all threads of the host that compute or make hits (s) */
+    double seconds;         /* time of all threads of the host that compute or make hits (s) */
 } ics_engine_sums;
 
 /* Other files read it and change nothing but `owner`. */

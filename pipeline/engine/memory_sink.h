@@ -6,14 +6,14 @@
 
 /* The hits of a batch. */
 typedef struct ics_memory_part {
-    uint64_t index; /* of the batch within its propagation */
+    uint64_t index; /* index of the batch within its propagation */
     icestream_hit *hits;
     size_t count;
 } ics_memory_part;
 
 /* Zero-initialise, and set the name. */
 typedef struct ics_memory_sink {
-    const char *name;       /* of the steps, for messages */
+    const char *name;       /* name of the steps in messages */
     ics_memory_part *parts; /* [count], in the order in which the batches came back */
     size_t count, capacity;
 } ics_memory_sink;

@@ -29,7 +29,7 @@ bool ics_step_watch_overlap(const ics_event_span *a, size_t a_count, const ics_e
 
 /* Zero-initialise. The reader's thread fills it while it cuts the steps into batches. */
 typedef struct ics_step_watch {
-    uint64_t rows;                   /* so far */
+    uint64_t rows;                   /* rows so far */
     uint64_t slow_steps, first_slow; /* steps below the Cherenkov threshold, row of the first one */
     ics_event_spans spans;
 } ics_step_watch;

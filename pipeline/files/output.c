@@ -22,7 +22,7 @@ struct ics_output {
     ics_output_mark mark;
     bool
         locked; /* this writer holds the lock on the .part; without a commit it removes the .part */
-    mode_t mode; /* of the finished file */
+    mode_t mode; /* mode of the finished file */
     uint64_t size;
     uint64_t pushed; /* bytes for which the system was asked to begin writing to the disk */
 };

@@ -9,7 +9,7 @@ enum { ICS_STEP_EXTENT_ROWS = 16384 }; /* steps of a file that are looked at, at
 
 typedef struct ics_step_extent {
     uint64_t steps;         /* steps with photons that were looked at; 0: the rest is not set */
-    uint64_t weightless;    /* of these: steps of weight 0 */
+    uint64_t weightless;    /* number of these that have weight 0 */
     double low[3], high[3]; /* m: a box around their starts and ends */
     double longest;         /* m: the largest length */
     double time;            /* ns: that one which is farthest from 0 */

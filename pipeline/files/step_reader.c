@@ -21,7 +21,7 @@ struct ics_step_reader {
     ics_step_summary summary;
     bool collecting; /* keys are collected, to be compared at the end */
     ics_key_runs keys;
-    uint64_t last_event; /* of the previous row */
+    uint64_t last_event; /* event of the previous row */
     uint32_t last_step;
 };
 

@@ -40,7 +40,7 @@ typedef struct ics_step_summary {
     uint64_t rows;
     uint64_t photons;             /* sum over all rows, < 2^62 */
     bool ascending;               /* (event_id, step_id) ascends strictly from row to row */
-    ics_step_extent extent;       /* of the first rows, those of the first read */
+    ics_step_extent extent;       /* extent of the rows of the first read */
     char digest[ICS_DIGEST_TEXT]; /* SHA-256 of all bytes of the file, as sha256sum prints it */
 } ics_step_summary;
 

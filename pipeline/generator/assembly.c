@@ -14,7 +14,7 @@ enum { BLOCKS_ALONE = 1, BLOCKS_LEAST = 3, BLOCKS_MOST = 16, THREADS_PER_BLOCK =
 
 /* A planned piece. Its steps begin at steps[first] of the block. */
 typedef struct piece {
-    STAILQ_ENTRY(piece) link; /* of `free` or of `to_make` */
+    STAILQ_ENTRY(piece) link; /* entry of `free` or of `to_make` */
     uint64_t number;          /* counts pieces in the order of planning */
     uint64_t block;           /* number of the block */
     uint32_t first;
@@ -52,7 +52,7 @@ typedef struct assembly {
     bool failed;               /* a piece could not be made */
     bool all_planned;          /* the last block is closed, or will be by the planning thread */
     bool ended;                /* the work has ended; all threads stop */
-    icestream_error *error;    /* of the caller */
+    icestream_error *error;    /* the error of the caller */
     int status;
 } assembly;
 

@@ -20,14 +20,14 @@ struct ics_step_generator {
     ics_particle_steps *particles; /* NULL: the workload makes the steps */
     ics_workload *workload;        /* NULL: the particles make the steps */
     uint64_t next;                 /* the next step of the workload that is not planned yet */
-    char name[64];                 /* of a workload */
+    char name[64];                 /* name of a workload */
     json_t *light;                 /* the record of what the light is made with */
 
     int (*take)(void *user, const icestream_step *steps, size_t count, icestream_error *error);
     void *take_user;
 
     uint32_t spectrum_count; /* the makers check and normalise steps with it; 0: they do not */
-    atomic_bool has_bad;     /* they have found a bad step */
+    atomic_bool has_bad;     /* whether they have found a bad step */
 
     ics_workers *driver; /* one thread, which leads the others; NULL: not started */
     ics_job job;

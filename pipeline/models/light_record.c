@@ -25,7 +25,7 @@ typedef struct maker {
     const icestream_config *config;
     const ics_models *models;
     json_t *settings;
-    ics_digest *digest; /* for one table at a time */
+    ics_digest *digest; /* digest of one table at a time */
     icestream_error *error;
     int status;
 } maker;

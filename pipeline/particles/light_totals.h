@@ -29,9 +29,9 @@ typedef enum ics_track_warning {
 /* Tracks with one warning. */
 typedef struct ics_warned_tracks {
     uint64_t count;
-    size_t position;       /* of the first one in its list */
-    size_t type;           /* of the first one */
-    double energy, length; /* of the first one, GeV, m */
+    size_t position;       /* position of the first one in its list */
+    size_t type;           /* type of the first one */
+    double energy, length; /* energy (GeV) and length (m) of the first one */
 } ics_warned_tracks;
 
 typedef struct ics_light_of_type {
@@ -43,7 +43,7 @@ typedef struct ics_light_of_type {
 
 typedef struct ics_light_totals {
     ics_light_of_type types[ICS_PARTICLE_TYPES];
-    size_t type; /* of the last particle */
+    size_t type; /* type of the last particle */
     /* events that have ended, and the photons of the last event */
     uint64_t events;
     bool has_event;
@@ -55,7 +55,8 @@ typedef struct ics_light_totals {
     bool is_dark;    /* nothing but neutrinos and nuclei in the last event so far */
     uint64_t dark;   /* events of nothing else */
     uint64_t dark_event;
-    size_t begin, dark_position; /* of the first particle of the last event, and of a dark one */
+    size_t begin,
+        dark_position; /* positions of the first particle of the last event, and of a dark one */
     ics_warned_tracks warned[ICS_TRACK_WARNINGS];
     ics_stray_losses strays;
     ics_list_warnings list; /* for lists that can be read only once */

@@ -25,14 +25,14 @@ typedef struct ics_list_warnings {
     double zenith[2];       /* least and largest, degrees */
     double azimuth[2];      /* least and largest size, degrees */
     ics_column_range ranges[ICS_PARTICLE_FIELD_COUNT];
-    size_t position;                /* of the last particle in the list */
+    size_t position;                /* position of the last particle in the list */
     size_t eventless;               /* position of the first particle without an event */
-    uint64_t event;                 /* of `lines` */
+    uint64_t event;                 /* event of `lines` */
     uint64_t lines[ICS_LIST_LINES]; /* hashes of the last lines with light, in a ring */
     size_t line_positions[ICS_LIST_LINES];
     size_t line_count;
     uint64_t doubles;          /* lines that stand twice in their event */
-    size_t double_position[2]; /* of the first one, and of its first occurrence */
+    size_t double_position[2]; /* positions of the first one, and of its first occurrence */
 } ics_list_warnings;
 
 void ics_list_warnings_add(ics_list_warnings *seen, const ics_listed_particle *particle);

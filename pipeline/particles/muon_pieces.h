@@ -16,7 +16,7 @@ enum { ICS_EARLIER_TRACKS = 1024 };
 
 typedef struct ics_piece_track {
     ics_track_line line;
-    size_t position;  /* in the list */
+    size_t position;  /* position in the list */
     bool has_partner; /* a muon that has pieces, a piece that has a muon */
     bool makes_light;
 } ics_piece_track;

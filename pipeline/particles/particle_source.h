@@ -27,7 +27,7 @@ typedef enum ics_passed_over {
 typedef struct ics_listed_particle {
     ics_particle particle;
     uint64_t event;                /* ascends */
-    uint32_t number;               /* in its event, from 0 */
+    uint32_t number;               /* number in its event, from 0 */
     ics_track_losses track_losses; /* set by particle_events.h */
     ics_passed_over passed;
     bool is_incomparable; /* a muon or a piece that may have its light twice (muon_pieces.h) */

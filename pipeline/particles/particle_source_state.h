@@ -33,7 +33,7 @@ struct ics_particle_source {
     bool begun;   /* an event has begun and has no particle yet */
     bool has_ppc; /* particles without light in ppc are passed over */
     /* CSV: the field of every column */
-    char separator; /* of the columns of a CSV list */
+    char separator; /* separator of the columns of a CSV list */
     /* The fields that they have; ICS_PARTICLE_FIELD_COUNT: passed over. */
     ics_particle_field columns[ICS_TEXT_FIELDS_MAX];
     size_t column_count;
@@ -43,7 +43,7 @@ struct ics_particle_source {
     ics_particle *list;
     size_t count, done;
     ics_yaml *document;
-    char where[512]; /* of a list */
+    char where[512]; /* place in a list */
     /* numbering */
     bool any;
     bool listed;         /* there was a particle */

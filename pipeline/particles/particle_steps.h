@@ -19,7 +19,7 @@ typedef struct ics_step_span {
     uint32_t particle; /* number of the particle in the event */
     uint32_t first_step, count;
     uint64_t photons; /* each step has part.per_step of them, the last step the rest */
-    size_t position;  /* of the particle in its list (ics_particle_source_position) */
+    size_t position;  /* position of the particle in its list (ics_particle_source_position) */
 } ics_step_span;
 
 /* Counts of everything that was planned so far. */

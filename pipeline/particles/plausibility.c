@@ -34,8 +34,8 @@ typedef struct inspection {
     ics_light_limits limits;
     mistake_count mistakes[MISTAKES];
     ics_list_warnings list;
-    size_t position;   /* of the particle in its list */
-    uint64_t cascades; /* with the tracks, whose secondaries are cascades */
+    size_t position;   /* position of the particle in its list */
+    uint64_t cascades; /* cascades and tracks, because secondaries of tracks are cascades */
     double near;       /* modules that were looked at for light near one */
 } inspection;
 

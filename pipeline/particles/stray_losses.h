@@ -17,17 +17,17 @@ typedef struct ics_stray_candidate {
     double length;        /* m, of a track; INFINITY: the line has no ends */
     double energy;        /* GeV */
     double losses;        /* GeV, of the losses on this track and on no other */
-    ice_axis axis;        /* of a loss: 0, 0, 0 if the list gives no direction */
-    size_t position;      /* in the list */
+    ice_axis axis;        /* axis of a loss: 0, 0, 0 if the list gives no direction */
+    size_t position;      /* position in the list */
     size_t type;
-    bool makes_losses; /* of a track */
+    bool makes_losses; /* whether losses of a track are made */
     bool is_named;     /* brems, epair, delta or munu */
 } ics_stray_candidate;
 
 /* Losses with one fault. */
 typedef struct ics_stray_fault {
     uint64_t count;
-    ics_stray_candidate loss, track; /* of the first one */
+    ics_stray_candidate loss, track; /* the first pair of these */
     double first, last;              /* what was expected of the first and the last one */
 } ics_stray_fault;
 

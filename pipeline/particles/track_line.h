@@ -21,7 +21,7 @@ typedef struct ics_track_line {
 /* What the length of a track follows from if the list does not give it. */
 typedef struct ics_track_rule {
     double length;      /* m; 0: the range */
-    ice_muon_loss muon; /* in the medium */
+    ice_muon_loss muon; /* losses of a muon in the medium */
 } ics_track_rule;
 
 static inline ics_track_line ics_track_line_of(const ics_particle *track,

@@ -38,7 +38,7 @@ typedef struct ics_listener_message {
     const char *path; /* FOLDER/message-....steps.npy; the order of names gives clients
                          fair shares of photons */
     uint64_t client;  /* never used twice in a process */
-    uint64_t number;  /* of the client's messages, from 0 */
+    uint64_t number;  /* number of the client's message, from 0 */
     uint64_t bytes;
 } ics_listener_message;
 
@@ -61,7 +61,7 @@ typedef struct ics_listener_events {
 typedef struct ics_listener_counts {
     uint32_t clients;                   /* now */
     uint64_t joined, received, refused; /* clients, messages, messages and clients; since start */
-    uint64_t bytes;                     /* of received messages */
+    uint64_t bytes;                     /* bytes of received messages */
 } ics_listener_counts;
 
 /* Checks address and token without listening, for `validate`. ICESTREAM_E_CONFIG: the address is

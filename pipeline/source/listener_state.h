@@ -50,7 +50,7 @@ typedef struct ics_listener_job {
     bool abandons;     /* instead, the file of the message is removed */
     char *path;        /* if `ends`: the final name of the message's file */
     uint64_t tag;      /* its virtual start */
-    uint64_t cost;     /* of the message */
+    uint64_t cost;     /* cost of the message */
     icestream_error error;
 } ics_listener_job;
 
@@ -137,7 +137,7 @@ struct ics_listener {
     bool has_token;
     ics_access_token token;
     char *folder;
-    char prefix[64]; /* of the names of this listener's files */
+    char prefix[64]; /* prefix of the names of this listener's files */
     uint32_t clients_limit, credits;
     uint64_t message_limit, photon_limit;
     uint64_t idle;      /* ms without progress inside a message */

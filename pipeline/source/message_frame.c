@@ -26,7 +26,7 @@ typedef struct gathered_bytes {
 } gathered_bytes;
 
 struct ics_message_frame {
-    char *name;  /* of the sender */
+    char *name;  /* name of the sender */
     char *title; /* name of the sender and number of the message */
     uint64_t limit;
     frame_state state;

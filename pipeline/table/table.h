@@ -68,7 +68,7 @@ typedef struct ics_table_facts {
     double energy;          /* GeV */
     int32_t type;           /* the number of the particle in IceCube's software */
     int32_t efficiency;     /* clsim's bits: which efficiencies the weights contain */
-    uint64_t seed;          /* of the random numbers; of several parts the smallest one */
+    uint64_t seed;          /* seed of the random numbers; of several parts the smallest one */
     /* SHA-256, 64 hexadecimal digits; an empty text: does not apply. */
     char configuration[ICS_DIGEST_TEXT], ice[ICS_DIGEST_TEXT], detector[ICS_DIGEST_TEXT];
 } ics_table_facts;

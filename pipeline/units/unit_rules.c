@@ -120,7 +120,7 @@ static void print_rules(FILE *out, const char *line, bool loops)
 void ics_unit_rules_print(FILE *out)
 {
     fprintf(out,
-            "# The life of a unit\n\n"
+            "# The states of a unit\n\n"
             "A unit is one step file, or one message of a stream. This document is printed from "
             "the table in\n`pipeline/units/unit_rules.c` by `tests/units/test_unit_rules.c`; "
             "`ICS_REWRITE=1` makes the test\nwrite it again. An event that has no rule in a state "

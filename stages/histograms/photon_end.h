@@ -40,7 +40,7 @@ ICE_FN uint32_t ice_photon_word(const ice_tables *tables, uint32_t quantity, ice
 typedef struct ice_segment_end {
     float x, y, z; /* its start, m */
     ice_direction direction;
-    float height; /* of its start among the layers, m */
+    float height; /* height of its start among the layers (m) */
     float length; /* m */
 } ice_segment_end;
 

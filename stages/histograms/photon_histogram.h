@@ -61,7 +61,7 @@ typedef struct ice_photon_axis {
 /* All histograms. The cells of each follow those of the one before. */
 typedef struct ice_photon_axes {
     uint32_t count; /* 0: there are none */
-    uint32_t cells; /* of all together */
+    uint32_t cells; /* cells of all together */
     ice_photon_axis items[ICE_PHOTON_HISTOGRAMS];
 } ice_photon_axes;
 

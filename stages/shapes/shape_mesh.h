@@ -28,9 +28,9 @@
 
 /* The nearest entry that a search has found. */
 typedef struct ice_mesh_entry {
-    float distance;  /* from the point of the line, m; ICE_INFINITY: none */
-    int32_t part;    /* of the triangle */
-    uint32_t number; /* of the triangle in its mesh; ICE_NO_TRIANGLE: none */
+    float distance;  /* distance from the point of the line (m); ICE_INFINITY: none */
+    int32_t part;    /* part of the triangle */
+    uint32_t number; /* number of the triangle in its mesh; ICE_NO_TRIANGLE: none */
 } ice_mesh_entry;
 
 /* The sheared frame of a line, in which the line is the z axis. */

@@ -48,7 +48,7 @@ typedef struct ice_tabulation {
     int32_t geometry;         /* ice_tabulate_geometry */
     int32_t full_azimuth;     /* 0: 0 to half a turn, and both halves add up; 1: a whole turn */
     float step, inverse_step; /* m between two samples, > 0; 1/m */
-    float absorption_lengths; /* that a photon flies, > 0 */
+    float absorption_lengths; /* absorption lengths that a photon travels, > 0 */
     float inverse_speed;      /* ns/m: of the light that has the delay 0 */
     float cherenkov_tangent;  /* cylindrical: tangent of the Cherenkov angle */
     int32_t has_acceptance;   /* 1: weights contain the acceptance of a module by direction */
@@ -67,7 +67,7 @@ typedef struct ice_tabulate_origin {
     float ux, uy, uz; /* azimuth 0 */
     float vx, vy, vz; /* a quarter of a turn further */
     float wx, wy, wz; /* direction of the source: cosine 1 */
-    float weight;     /* of a photon, 0 to ICE_TABULATE_WEIGHT_MAX */
+    float weight;     /* weight of a photon, 0 to ICE_TABULATE_WEIGHT_MAX */
     float unused[2];
 } ice_tabulate_origin;
 
@@ -77,12 +77,12 @@ typedef struct ice_tabulate_origin {
 /* A segment in the frame of its source, and the samples on it. */
 typedef struct ice_tabulate_way {
     float x, y, z, dx, dy, dz; /* m */
-    float time;                /* at the start, ns after the source */
+    float time;                /* time at the start (ns after the source) */
     float slowness;            /* ns/m */
-    float weight;              /* of the photon at its creation */
+    float weight;              /* weight of the photon at its creation */
     float impact;              /* cosine of the angle between the direction and the vertical */
     float first;               /* distance of the first sample from the start, m */
-    float length;              /* of the segment, m */
+    float length;              /* length of the segment (m) */
     int32_t count;             /* samples; for 0 nothing else here has a meaning */
     /* The layer that the last sample lies in. */
     float coefficient; /* absorption coefficient there, 1/m */
@@ -90,7 +90,7 @@ typedef struct ice_tabulate_way {
     float depth;       /* absorption depth of the photon there */
     float leaves;      /* distance at which the segment leaves it, m */
     float through;     /* length of the segment in a whole layer, m */
-    float factor;      /* of absorption along this direction */
+    float factor;      /* factor of absorption along this direction */
     int32_t layer, up;
     float dust, ice; /* ice_optics */
 } ice_tabulate_way;
@@ -150,7 +150,7 @@ typedef struct ice_tabulate_segment {
     ice_photon photon; /* at the start, with the absorption depth left there */
     ice_tabulate_start start;
     ice_optics optics;
-    float height; /* of the start among the layers, m */
+    float height; /* height of the start among the layers (m) */
     float length; /* m */
     float factor; /* ice_tabulate_factor() */
 } ice_tabulate_segment;

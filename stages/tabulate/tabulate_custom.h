@@ -22,7 +22,7 @@ typedef struct ice_tabulate_view {
     float own[3];           /* position in the frame of the source: along its u, v and w, m */
     float own_direction[3]; /* direction of the photon in that frame */
     float time;             /* ns after the source */
-    float slowness;         /* of the photon, ns/m */
+    float slowness;         /* slowness of the photon (ns/m) */
     ice_tabulate_origin source;
 } ice_tabulate_view;
 

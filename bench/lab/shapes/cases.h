@@ -30,7 +30,7 @@ extern const ics_shape_case ics_shape_cases[ICS_SHAPE_CASES];
 
 /* What a case adds to a configuration. Zeros are nothing. */
 typedef struct ics_shape_world {
-    char folder[256]; /* of its files; "": none */
+    char folder[256]; /* the folder of its files; "": none */
     char *modules;    /* path of a list of modules, or NULL */
     ics_yaml *types;  /* or NULL */
 } ics_shape_world;

@@ -7,8 +7,8 @@
 
 /* Figures of the trees of all meshes of a detector. Zeros: it has none. */
 typedef struct ics_shape_visits {
-    uint64_t triangles;           /* of all meshes */
-    uint64_t bytes;               /* of trees and triangles, as tables have them */
+    uint64_t triangles;           /* triangles of all meshes */
+    uint64_t bytes;               /* bytes of trees and triangles in the tables */
     double build_seconds;         /* time (s) to build the trees, without reading files */
     double nodes, triangle_tests; /* per candidate: means over all meshes */
 } ics_shape_visits;

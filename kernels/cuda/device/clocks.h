@@ -23,7 +23,7 @@ __device__ unsigned long long gpu_clock_cycles[ICS_CLOCKS];
 typedef struct gpu_clock_sample {
     unsigned long long cycles[ICS_CLOCKS];
     unsigned long long since; /* the last reading */
-    uint32_t stage;           /* that began there, an ics_clock */
+    uint32_t stage;           /* the stage that began there, an ics_clock */
 } gpu_clock_sample;
 
 static __device__ __forceinline__ volatile gpu_clock_sample *gpu_clock_here(void)

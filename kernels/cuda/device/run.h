@@ -18,7 +18,7 @@
 /* Where hits go. */
 typedef struct gpu_hit_sink {
     const ics_lane_memory *lane;
-    uint32_t *counts; /* of the block, in shared memory, [GPU_BLOCK_COUNTS]; no content with
+    uint32_t *counts; /* counts of the block, in shared memory, [GPU_BLOCK_COUNTS]; no content with
                          GPU_SPECIAL_COUNTS_AT_ONCE */
 } gpu_hit_sink;
 

@@ -12,7 +12,7 @@ typedef enum ics_stamp {
 /* All times in ns, since the lane was made. */
 typedef struct ics_stage_clock {
     unsigned long long last;      /* the time of the last stamp; 0: there was none */
-    unsigned long long stages[6]; /* by ics_clock */
+    unsigned long long stages[6]; /* cycles by ics_clock */
 } ics_stage_clock;
 
 #endif

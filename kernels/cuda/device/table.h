@@ -29,7 +29,7 @@ typedef struct gpu_tabulated {
     ice_active_photon active;
     ice_bounce bounce;
     ice_tabulate_way way;
-    ice_tabulate_start start; /* of the photon */
+    ice_tabulate_start start; /* the start of the photon */
     int32_t sample, count;    /* the next sample of the segment; all of them */
     bool flies;               /* there is a photon, which is in `bounce` */
     bool done;                /* the launch has no photon left for this thread */
@@ -38,7 +38,7 @@ typedef struct gpu_tabulated {
 /* What a thread has counted. */
 typedef struct gpu_table_sums {
     unsigned long long bounces, samples;
-    uint32_t ended[ICE_FATES]; /* by ice_fate */
+    uint32_t ended[ICE_FATES]; /* numbers of photons by ice_fate */
     uint32_t overflows;
 } gpu_table_sums;
 

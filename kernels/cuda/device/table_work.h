@@ -7,7 +7,8 @@
 /* What the threads of a launch count. The host zeroes all of it before a launch. */
 typedef struct ics_table_counts {
     unsigned long long next; /* photons of the launch that threads have taken, or tried to take */
-    unsigned long long absorbed, detected, left, stopped; /* in the order of ice_fate */
+    unsigned long long absorbed, detected, left,
+        stopped; /* numbers of photons in the order of ice_fate */
     unsigned long long bounces, samples;
     unsigned long long overflows; /* not 0: a sum is 2^63 units or more */
 } ics_table_counts;
@@ -20,7 +21,7 @@ typedef struct ics_table_work {
     ics_table_counts *counts;
     uint32_t count;   /* >= 1 */
     uint32_t first;   /* photon of the batch with which the launch begins */
-    uint32_t photons; /* of the launch, >= 1; below 2^31, so that counts->next does not wrap */
+    uint32_t photons; /* photons of the launch, 1 to 2^31 - 1: counts->next does not wrap */
 } ics_table_work;
 
 #endif

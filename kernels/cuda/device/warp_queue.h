@@ -31,9 +31,9 @@ typedef struct gpu_warp_queue {
     float height[32];
     float axis_x[32], axis_y[32], others[32];
     uint32_t random_low[32], random_high[32];
-    uint32_t emissions[32];  /* without a photon: of the one that ended */
-    uint32_t photon_ids[32]; /* without a photon: the scatters of the one that ended */
-    uint32_t ended[32]; /* without a photon: an ice_fate; GPU_IDLE: there is nothing to count */
+    uint32_t emissions[32];  /* emission of the photon, or of the one that ended */
+    uint32_t photon_ids[32]; /* photon_id of the photon, or the scatters of the one that ended */
+    uint32_t ended[32]; /* ice_fate of a photon that ended; GPU_IDLE: there is nothing to count */
     uint64_t first;     /* number of the photon in entry 0, in a queue that counts photons */
 } gpu_warp_queue;
 ICS_STATIC_ASSERT(sizeof(gpu_warp_queue) == ICS_WARP_QUEUE_BYTES,

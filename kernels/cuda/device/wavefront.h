@@ -257,8 +257,8 @@ ICS_KERNEL GPU_BOUNDS_COLLIDE gpu_collide(const __grid_constant__ ice_tables giv
 typedef struct gpu_scatter_input {
     uint32_t parked; /* bits of the warp */
     uint32_t segment;
-    gpu_wave_words words; /* without the way, which scatter does not change */
-    float height;         /* of the start of the segment; no content unless GPU_KEEPS_HEIGHT */
+    gpu_wave_words words; /* words, except the way, which scatter does not change */
+    float height; /* height of the start of the segment; no content unless GPU_KEEPS_HEIGHT */
 } gpu_scatter_input;
 
 /* `wave`: that of the scatter, as its index in the trip. */
@@ -318,7 +318,7 @@ ICE_FN ics_pair gpu_wait(const ics_lane_memory *lane, uint32_t slot)
 /* What scatter finds in a slot: at most one of these. None: the photon is parked. */
 typedef struct gpu_scatter_state {
     bool vacant, continues, waits, ended;
-    ics_word identity; /* of a photon that ended */
+    ics_word identity; /* identity of a photon that ended */
 } gpu_scatter_state;
 
 /* The identity of a photon that ended is asked for before the others of the warp continue. */

@@ -17,11 +17,11 @@ typedef struct reader {
     const ics_schema_field *fields;
     size_t count;
     void *target;
-    const ics_yaml_node **given; /* of all readings of this target (run file, --set); may be NULL */
+    const ics_yaml_node **given; /* nodes of all readings (run file, --set); may be NULL */
     const ics_yaml_node **here;  /* [count], of this reading */
     icestream_error *error;
     size_t unknown; /* number of unknown keys so far */
-    int status;     /* of the worst error so far; ICESTREAM_E_MEMORY ends the reading */
+    int status;     /* status of the worst error so far; ICESTREAM_E_MEMORY ends the reading */
 } reader;
 
 static void note(reader *read, int status)

@@ -56,14 +56,14 @@ typedef struct ics_schema_list {
     const char *pattern; /* for editors: the regular expression of a word; NULL: any scalar */
     /* Whether a list is what is expected; NULL: every list is. */
     bool (*fits)(const ics_yaml_node *list);
-    ics_schema_check check; /* of a structure, or of a word */
+    ics_schema_check check; /* check of a structure, or of a word */
     /* An item may also be a list of structures. Then it begins with an array of them. */
     struct {
         uint32_t most;          /* structures in an item; 0: an item is one structure */
-        size_t size;            /* of a structure (bytes) */
-        size_t count_offset;    /* of the uint32_t of an item that counts its structures */
-        const char *name;       /* of the structures, for messages: "axes" */
-        ics_schema_check check; /* of an item with all its structures */
+        size_t size;            /* size of a structure (bytes) */
+        size_t count_offset;    /* offset of the uint32_t of an item that counts its structures */
+        const char *name;       /* name of the structures in messages: "axes" */
+        ics_schema_check check; /* check of an item with all its structures */
     } several;
 } ics_schema_list;
 
@@ -75,7 +75,7 @@ typedef struct ics_schema_node {
     const char *example;  /* a valid value that is not the default, for messages and tests */
     /* A JSON Schema of the value, written as YAML; NULL: every value fits. */
     const char *json_shape;
-    ics_yaml_kind kind; /* of the node, if the field has a member: a list or a mapping */
+    ics_yaml_kind kind; /* kind of the node, if the field has a member: a list or a mapping */
     /* Writes a node that is not NULL in flow style; NULL: as it stands in the document. */
     void (*print)(const ics_yaml_node *node, FILE *out);
     /* False: the field is not printed, because another field of its group was chosen. NULL: it is
@@ -106,7 +106,7 @@ typedef struct ics_schema_field {
     bool required;        /* it is an error if neither the field nor one of its group is given */
     bool growing;         /* registries add choices, so the documentation does not list them */
     bool plain;           /* an ICS_SCHEMA_TEXT is printed without quotes */
-    size_t offset, size;  /* of the member; see ICS_SCHEMA_AT */
+    size_t offset, size;  /* offset and size of the member; see ICS_SCHEMA_AT */
     const char *fallback; /* the default, as in ics_yaml_read_value; NULL: zeros */
     uint64_t least, most; /* ICS_SCHEMA_UNSIGNED and _BYTES, both included */
     uint64_t multiple;    /* ICS_SCHEMA_UNSIGNED: all values are multiples of this; 0: any */

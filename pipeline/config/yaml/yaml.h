@@ -38,13 +38,13 @@ typedef struct ics_yaml_entry {
 struct ics_yaml_node {
     ics_yaml_kind kind;
     bool quoted;           /* scalar in quotes or block style: a text, never a number */
-    uint32_t line, column; /* of its first character, from 1; an alias has its own place. 0: the
-                              document has no lines (--set, defaults) */
+    uint32_t line, column; /* place of its first character, from 1; an alias has its own place. 0:
+                              the document has no lines (--set, defaults) */
     const ics_yaml_source *source;
     const char *text;                  /* scalar: UTF-8 without NUL; else NULL */
     const ics_yaml_node *const *items; /* list: [count] */
     const ics_yaml_entry *entries;     /* mapping: [count], in the order of the file */
-    size_t count;                      /* of items or entries; scalar: 0 */
+    size_t count;                      /* number of items or entries; scalar: 0 */
     uint32_t nodes;                    /* this node and all below it, aliases counted in full */
     uint32_t height;                   /* collections inside each other, scalar: 0 */
 };

@@ -8,7 +8,7 @@
 
 struct ics_digest {
     EVP_MD_CTX *state;
-    EVP_MD_CTX *copy; /* for the text: finishing destroys a state, so a copy is finished */
+    EVP_MD_CTX *copy; /* copy that is finished for the text, because finishing destroys a state */
     unsigned char pending[1024]; /* small additions, which enter the state together */
     size_t pending_size;
     bool broken; /* a step has failed: OpenSSL 3 may allocate memory in every step */

@@ -18,7 +18,7 @@ typedef struct ics_file_digest ics_file_digest;
 /* All of it must live as long as the digest. */
 typedef struct ics_file_digest_order {
     int descriptor;
-    const char *name;            /* for error texts */
+    const char *name;            /* name in error texts */
     const unsigned char *header; /* [header_bytes], the first bytes of the file as they were read */
     size_t header_bytes;
     uint64_t rows_end;  /* where the rows end, which begin behind the header (bytes) */

@@ -12,10 +12,10 @@
 
 /* Where the reader is in a header. */
 typedef struct ics_npy_cursor {
-    const char *name; /* of the file, for messages */
+    const char *name; /* name of the file in messages */
     const unsigned char *bytes;
     size_t size, at;
-    int depth; /* of nested structures */
+    int depth; /* depth of nested structures */
     icestream_error *error;
 } ics_npy_cursor;
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 struct ics_table_reader {
-    char *name;  /* of the file or stream */
+    char *name;  /* name of the file or stream */
     char *title; /* name; in streams with the number of the message */
     int descriptor, wake_descriptor;
     bool stream, finished;
@@ -26,7 +26,7 @@ struct ics_table_reader {
     unsigned char pending;
     struct stat opened; /* files: state when it was opened */
     uint64_t messages;  /* streams: number of messages begun so far */
-    uint64_t offset;    /* of the next byte, from the start of the file or message */
+    uint64_t offset;    /* offset of the next byte from the start of the file or message */
     uint64_t row;       /* number of the next row */
 
     const ics_layout *wanted; /* the schema that the caller gave; NULL: any */
@@ -35,7 +35,7 @@ struct ics_table_reader {
     ics_conversion conversion;
     unsigned char *raw; /* rows as stored, if they must be converted; ICS_BLOCK_BYTES */
 
-    ics_trailer trailer; /* of a file; zero: none */
+    ics_trailer trailer; /* trailer of a file; zero: none */
     json_t *note;        /* the record of light in the header; NULL: none */
     json_t *late;        /* the record of light in the trailer of a message */
     ics_trailer_checksums sums;

@@ -43,7 +43,7 @@ void ics_trailer_checksums_free(ics_trailer_checksums *sums);
 
 typedef struct ics_tail {
     uint64_t offset;   /* where the metadata begin (bytes from the start of the file) */
-    uint64_t length;   /* of the metadata (bytes) */
+    uint64_t length;   /* length of the metadata (bytes) */
     uint32_t checksum; /* CRC-32C of the metadata */
 } ics_tail;
 
@@ -66,7 +66,7 @@ typedef struct ics_trailer {
 typedef struct ics_trailer_table {
     const ics_layout *schema;
     uint64_t rows;
-    size_t row_bytes; /* of a row as stored in the file */
+    size_t row_bytes; /* size of a row as stored in the file */
 } ics_trailer_table;
 
 /* Reads metadata of tail->length bytes and compares it with the tail's checksum and with the table

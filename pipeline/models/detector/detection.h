@@ -12,7 +12,7 @@ typedef struct ics_detection {
     const ice_detect_variant *variant;
     ice_pmt_tables pmts; /* tables.pmts, if the variant is for modules with several PMTs */
     void *memory;        /* the arrays of the tables */
-    size_t bytes;        /* of that memory */
+    size_t bytes;        /* bytes of that memory */
 } ics_detection;
 
 /* Makes the tables of `variant`, a variant of detect other than "none". ICESTREAM_E_MEMORY. The

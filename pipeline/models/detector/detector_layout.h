@@ -26,7 +26,7 @@ typedef struct ics_layout_difference {
     char *file;              /* path of that geo-f2k, owned by the caller; NULL: there is none */
     size_t shared;           /* modules of the detector that the file has, too */
     size_t moved;            /* those of them that are more than ICS_LAYOUT_TOLERANCE away */
-    double distance;         /* of the first one of these (m) */
+    double distance;         /* distance of the first one of these (m) */
     uint16_t string, module; /* its identity */
 } ics_layout_difference;
 

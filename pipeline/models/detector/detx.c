@@ -28,7 +28,7 @@ typedef struct detx_module {
     double centre[3];
     double line, floor;
     size_t pmts;
-    size_t row; /* in the file */
+    size_t row; /* row in the file */
 } detx_module;
 
 typedef struct detx_reader {
@@ -37,10 +37,10 @@ typedef struct detx_reader {
     const ics_detx_shape *shape;
     ics_types *types;
     int version;
-    double modules;               /* as the header says */
-    double last_line, next_floor; /* of modules whose floor is -1 */
+    double modules;               /* number of modules that the header gives */
+    double last_line, next_floor; /* line and floor of modules whose floor is -1 */
     ice_pmt *pmts;                /* [ICE_PMTS_MAX], of one module, in the frame of the detector */
-    ics_listed_oddity status, skipped; /* for ics_module_list */
+    ics_listed_oddity status, skipped; /* oddities of ics_module_list */
 } detx_reader;
 
 /* ---- header ---------------------------------------------------------------------------------- */

@@ -7,11 +7,11 @@
 /* What a type of the modules of a DETX file has besides the places of its PMTs, which the file
  * gives. */
 typedef struct ics_detx_shape {
-    const char *name;             /* of the type */
+    const char *name;             /* name of the type */
     double radius;                /* m, of the sphere */
     double oversize;              /* F >= 1 */
     double pmt_radius;            /* m, of the windows; 0: not known */
-    double beta;                  /* of the windows (physics/model.h) */
+    double beta;                  /* beta of the windows (physics/model.h) */
     const ice_module_type *given; /* its acceptance and its transit times are copied into
                                      every type; NULL: none */
 } ics_detx_shape;

@@ -29,11 +29,11 @@ static inline void ics_listed_oddity_add(ics_listed_oddity *oddity, size_t line)
 typedef struct ics_module_list {
     ics_listed_module *items; /* [count] */
     size_t count, capacity;
-    ice_surroundings_kind surroundings; /* that the file says, or its format implies */
+    ice_surroundings_kind surroundings; /* surroundings that the file says, or its format implies */
     double radius;                      /* m, that the file says; 0: none */
     /* What is odd in the file, for warnings. geo-f2k: rows that do not enter the list. */
     ics_listed_oddity deep; /* above 60 of strings up to 86, and yet deep in the ice */
-    ics_listed_oddity low;  /* with a string or a number below 1 */
+    ics_listed_oddity low;  /* modules with a string or a number below 1 */
     /* DETX */
     ics_listed_oddity status;  /* PMTs with a status that is not 0 */
     ics_listed_oddity skipped; /* lines before the header */

@@ -73,7 +73,7 @@ size_t ics_pmt_area_tables_bytes(const ice_detector *detector)
 typedef struct writer {
     ice_pmt_ring *ring;
     float *azimuth, *sum;
-    uint32_t directions; /* of the type until now */
+    uint32_t directions; /* directions of the type until now */
 } writer;
 
 /* Adds the sums of one direction: the mean of `count` directions of a ring from `first` on. */

@@ -8,7 +8,8 @@
 
 /* What an ice folder specifies about the light, not about the ice. */
 typedef struct ics_ice_factors {
-    double efficiency; /* of all modules (second number of cfg.txt); 1 if there is no such file */
+    double efficiency; /* efficiency of all modules (second number of cfg.txt); 1 if there is no
+                          such file */
 } ics_ice_factors;
 
 /* Makes the ice that the configuration names (physics.md 4.2-4.4, 13.1, 13.2). Every coefficient

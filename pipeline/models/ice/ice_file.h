@@ -27,7 +27,7 @@ typedef struct ics_ice_file {
     } lengths;                         /* of homogeneous ice */
     struct {
         char *file;                     /* path of a CSV file, or NULL */
-        double azimuth;                 /* of the positions in it, degrees */
+        double azimuth;                 /* azimuth of the positions in it (degrees) */
         char *stations, *axes, *shifts; /* paths of files in the formats of ppc, or NULL */
     } tilt;
 } ics_ice_file;

@@ -67,7 +67,7 @@ typedef struct layer_check {
     const ics_layer_list *list;
     icestream_error *error;
     int status;
-    size_t faults; /* so far */
+    size_t faults; /* faults so far */
 } layer_check;
 
 static void fault(layer_check *check, const ics_layer_row *row, const char *field, double found,

@@ -8,14 +8,14 @@
 
 /* A layer as it stands in a file. */
 typedef struct ics_layer_row {
-    double depth; /* of the centre of the layer, m below the surface */
+    double depth; /* depth of the centre of the layer (m below the surface) */
     ice_layer layer;
     size_t line, column; /* position of the row in its file; 0: unknown */
 } ics_layer_row;
 
 /* Rows in the order of their file, deepest last. */
 typedef struct ics_layer_list {
-    const char *name; /* of the file, for messages; not owned */
+    const char *name; /* name of the file in messages, not owned */
     ics_layer_row *rows;
     size_t count, capacity;
 } ics_layer_list;

@@ -19,7 +19,7 @@ typedef struct ics_scatter_parameter {
 
 /* One scatter variant of the registry. */
 typedef struct ics_scatter_variant {
-    const char *name;                        /* as in stages.scatter: "hg-sl" */
+    const char *name;                        /* name in stages.scatter: "hg-sl" */
     const ics_scatter_parameter *parameters; /* the last one has no name */
 } ics_scatter_variant;
 

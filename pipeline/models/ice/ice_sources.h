@@ -45,7 +45,7 @@ int ics_ice_ppc_layers_read(const ics_text *text, const ics_ppc_columns *columns
 typedef struct ics_ppc_settings {
     double oversize;
     size_t oversize_line;
-    double efficiency; /* of all modules */
+    double efficiency; /* efficiency of all modules */
     size_t efficiency_line;
     double anisotropy[2]; /* ln k1, ln k2 */
 } ics_ppc_settings;

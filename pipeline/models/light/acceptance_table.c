@@ -24,7 +24,7 @@ typedef struct acceptance_reader {
     ics_text_reader text;
     ics_text_table rows;
     size_t wavelength, value; /* columns */
-    double unit;              /* of the values: 1, or 0.01 for percent */
+    double unit;              /* unit of the values: 1, or 0.01 for percent */
     bool has_names;
 } acceptance_reader;
 

@@ -11,9 +11,9 @@ typedef struct ics_light_builder {
     const ice_medium *medium;
     ice_light *light;
     ics_curve bias;  /* no points: 1 everywhere */
-    ics_curve ratio; /* of the high-efficiency acceptance to the standard one; no points: 1 */
+    ics_curve ratio; /* ratio of the high-efficiency acceptance to the standard one; no points: 1 */
     icestream_error *error;
-    char place[512]; /* of light.acceptance */
+    char place[512]; /* place of light.acceptance */
 } ics_light_builder;
 
 /* Makes the bias from light.acceptance, and the acceptances of modules from it and from

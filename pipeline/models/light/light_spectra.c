@@ -157,8 +157,8 @@ typedef struct source_light {
     double (*density)(const void *source, double wavelength);
     const void *source;
     const ics_curve *points; /* points of the source's own curve, or NULL */
-    double integral;         /* of all light of the source; 0: of that which the bias keeps */
-    double low, high;        /* nm, where the source emits light */
+    double integral;  /* integral of all light of the source; 0: of the light that the bias keeps */
+    double low, high; /* nm, where the source emits light */
 } source_light;
 
 /* The next wavelength after x: a whole nanometre, a point of the source, or the end. */

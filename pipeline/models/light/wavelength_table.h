@@ -8,7 +8,7 @@
 /* A column that such a table may have besides wavelength_nm. */
 typedef struct ics_wavelength_column {
     const char *name;
-    double low, high; /* of its numbers, both included */
+    double low, high; /* limits of its numbers, both included */
 } ics_wavelength_column;
 
 enum { ICS_WAVELENGTH_COLUMNS_MAX = 8 };

@@ -8,7 +8,7 @@
 
 /* What the triangles of an object or of a material are. */
 typedef struct ics_mesh_part {
-    const char *name; /* of an object or of a material in the file; "*": of all that no other part
+    const char *name; /* name of an object or of a material in the file; "*": all that no other part
                          names */
     int16_t part;     /* index of a PMT, ICE_PART_GLASS or ICE_PART_ABSORBER */
 } ics_mesh_part;

@@ -17,7 +17,7 @@ typedef struct edge {
 typedef struct openness {
     bool *object_is_open; /* [object_count]: of the triangles of the object alone */
     size_t open;          /* edges of the mesh without a partner */
-    size_t triangle;      /* with the first of them */
+    size_t triangle;      /* the triangle of the first of them */
 } openness;
 
 static int compare_edges(const void *left, const void *right)

@@ -34,7 +34,7 @@ void ics_text_free(ics_text *text);
 typedef struct ics_text_field {
     const char *start;
     size_t length;
-    size_t column; /* from 1 */
+    size_t column; /* place of its first byte in the line, from 1 */
 } ics_text_field;
 
 enum { ICS_TEXT_FIELDS_MAX = 512 }; /* a tilt map has a column for every node */
@@ -42,8 +42,8 @@ enum { ICS_TEXT_FIELDS_MAX = 512 }; /* a tilt map has a column for every node */
 typedef struct ics_text_line {
     ics_text_field fields[ICS_TEXT_FIELDS_MAX];
     size_t count;   /* number of fields in the line; the first ICS_TEXT_FIELDS_MAX are kept */
-    size_t number;  /* from 1 */
-    char separator; /* that its fields were split at */
+    size_t number;  /* number of the line, from 1 */
+    char separator; /* separator at which its fields were split */
 } ics_text_line;
 
 /* The separator of a CSV file: the first line with fields decides for commas, semicolons or tabs.
@@ -141,7 +141,7 @@ int ics_text_table_read_ragged(const ics_text *text, size_t least_columns, size_
 /* A column that a CSV file may have. Several names may mean the same column. */
 typedef struct ics_csv_column {
     const char *name;
-    size_t index;   /* where its numbers go in a row */
+    size_t index;   /* index of its numbers in a row */
     double offset;  /* added to the number */
     bool required;  /* true: one of the columns with this index must be there */
     double missing; /* the value where the file has no such column */
@@ -159,7 +159,7 @@ typedef struct ics_csv_plan {
     /* [width], of the columns of the file; NULL: a column that is passed over */
     const ics_csv_column *meaning[ICS_TEXT_FIELDS_MAX];
     size_t width;      /* number of columns of the file */
-    char separator;    /* of the file */
+    char separator;    /* separator of the file */
     size_t row_length; /* numbers of a row: the largest index of `columns` plus 1 */
 } ics_csv_plan;
 

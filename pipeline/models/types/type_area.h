@@ -6,7 +6,7 @@
 
 typedef struct ics_type_area {
     const ice_module_type *type;
-    ics_tree_forest forest; /* of a mesh */
+    ics_tree_forest forest; /* trees of a mesh */
     uint32_t root;
 } ics_type_area;
 
