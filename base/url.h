@@ -14,7 +14,7 @@ enum { ICS_URL_MOST = 8191 };
 bool ics_url_is(const char *text);
 
 /* Whether it begins like a URL to which icestream copies files without a program of the user
- * (pipeline/transfer). */
+ * (pipeline/production/transfer). */
 bool ics_url_is_moved(const char *text);
 #define ICS_URL_MOVED "a URL that begins with file:"
 /* Which program moves others: until version 0.2 icestream itself spoke HTTP and S3. */

@@ -68,4 +68,4 @@ add_custom_target(ics_build_commit
                   COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_SOURCE_DIR} -DOUTPUT=${ICS_BUILD_COMMIT}
                           -P ${CMAKE_CURRENT_LIST_FILE}
                   BYPRODUCTS ${ICS_BUILD_COMMIT} VERBATIM)
-add_dependencies(icestream_library ics_build_commit)
+add_dependencies(ics_photons ics_build_commit)

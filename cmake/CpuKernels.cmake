@@ -42,7 +42,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     # model 17), where gathers are not even fast.
     ics_add_kernels(avx2 -march=x86-64-v3 -mtune=skylake)
     ics_add_kernels(avx512 -march=x86-64-v4 -mprefer-vector-width=512 -mtune=icelake-server)
-    target_compile_definitions(icestream_library PRIVATE ICS_HAVE_X86_KERNELS=1)
+    target_compile_definitions(ics_photons PRIVATE ICS_HAVE_X86_KERNELS=1)
 endif()
 
 # For kernels/cpu/custom.c: the same options and the same sources, as text.
@@ -58,6 +58,6 @@ file(GLOB ICS_CPU_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/kernels/cpu/kernels.h ${CMAKE_SOURCE_DIR}/kernels/cpu/wave.h
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.c
      ${CMAKE_SOURCE_DIR}/kernels/cpu/isa/*.h)
-ics_embed(icestream_library kernels/cpu/sources.h ics_cpu_source
+ics_embed(ics_photons kernels/cpu/sources.h ics_cpu_source
          ${ICS_CPU_SOURCES} stages/registry.h stages/shape_list.h stages/shape_registry.h)
-target_link_libraries(icestream_library PUBLIC ${CMAKE_DL_LIBS})
+target_link_libraries(ics_photons PUBLIC ${CMAKE_DL_LIBS})

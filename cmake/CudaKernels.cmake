@@ -7,15 +7,15 @@ include(Embed)
 file(GLOB ICS_EMBEDDED CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
      ${CMAKE_SOURCE_DIR}/stages/*.h ${CMAKE_SOURCE_DIR}/stages/*/*.h
      ${CMAKE_SOURCE_DIR}/kernels/cuda/state.h ${CMAKE_SOURCE_DIR}/kernels/cuda/device/*.h)
-ics_embed(icestream_library kernels/cuda/sources.h ics_embedded_source
+ics_embed(ics_photons kernels/cuda/sources.h ics_embedded_source
          ${ICS_EMBEDDED} stages/registry.h stages/shape_list.h stages/shape_registry.h)
-target_link_libraries(icestream_library PUBLIC ${CMAKE_DL_LIBS})
+target_link_libraries(ics_photons PUBLIC ${CMAKE_DL_LIBS})
 
 if(ICS_HAVE_CUDA)
     file(GLOB ICS_CUDA_SOURCES CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}
          ${CMAKE_SOURCE_DIR}/kernels/cuda/*.cu)
     ics_add_cuda(icestream_library ${ICS_CUDA_SOURCES})
-    target_link_libraries(icestream_library PUBLIC CUDA::cudart_static stdc++)
-    target_compile_definitions(icestream_library PUBLIC ICS_HAVE_CUDA=1
+    target_link_libraries(ics_photons PUBLIC CUDA::cudart_static stdc++)
+    target_compile_definitions(ics_photons PUBLIC ICS_HAVE_CUDA=1
                                PRIVATE ICS_NVRTC_FOLDER="${CUDAToolkit_LIBRARY_DIR}")
 endif()

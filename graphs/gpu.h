@@ -162,7 +162,8 @@ typedef struct ics_gpu_usage {
     uint64_t launches, waves;
     uint64_t device_bytes;     /* allocated device memory */
     uint64_t downloaded_bytes; /* bytes of hits and of sums */
-    double trial_seconds; /* time (s) of trials of schedule AUTO, which pipeline/devices counts */
+    double trial_seconds;    /* time (s) of trials of schedule AUTO, which pipeline/photons/devices
+                                counts */
     double stage_seconds[6]; /* with `profile`, time (s) of create, propagate, collide, scatter,
                                 compact and the rest; of a schedule that does not loop, `seconds`
                                 divided among them as the clock cycles of sampled warps */

@@ -2,10 +2,10 @@
  * command, and reports its error. */
 #include "base/replaced.h"
 #include "base/visible_text.h"
-#include "pipeline/program/command_line.h"
-#include "pipeline/program/commands.h"
-#include "pipeline/program/help.h"
-#include "pipeline/telemetry/events.h"
+#include "pipeline/commands/program/command_line.h"
+#include "pipeline/commands/program/commands.h"
+#include "pipeline/commands/program/help.h"
+#include "pipeline/production/telemetry/events.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,8 +9,8 @@
  * detector of a configuration is missing, a message says so and the configuration is left out.
  */
 #include "graphs/gpu.h"
-#include "pipeline/devices/device.h"
-#include "pipeline/session/world.h"
+#include "pipeline/photons/devices/device.h"
+#include "pipeline/photons/session/world.h"
 
 #include <stdlib.h>
 #include <string.h>

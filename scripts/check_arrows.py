@@ -26,27 +26,30 @@ ROOMS = [
     ['kernels'],
     ['graphs'],
     ['pipeline'],  # icestream.h, the public header
-    ['pipeline/config/yaml'],
-    ['pipeline/config/schema'],
-    ['pipeline/config'],
-    ['pipeline/files/format'],
-    ['pipeline/files'],
-    ['pipeline/table'],
-    ['pipeline/transfer'],
-    ['pipeline/models'],
-    ['pipeline/particles'],
-    ['pipeline/spool', 'pipeline/source', 'pipeline/telemetry'],
-    ['pipeline/queue', 'pipeline/client'],
-    ['pipeline/devices'],
-    ['pipeline/engine'],
-    ['pipeline/generator'],
-    ['pipeline/collect'],
-    ['pipeline/checkpoint'],
-    ['pipeline/units'],
-    ['pipeline/session'],
-    ['pipeline/run'],
-    ['pipeline/tools'],
-    ['pipeline/program'],
+    # photons: from steps to hits in memory
+    ['pipeline/photons/config/yaml'],
+    ['pipeline/photons/config/schema'],
+    ['pipeline/photons/config'],
+    ['pipeline/photons/files/format'],
+    ['pipeline/photons/files'],
+    ['pipeline/photons/table'],
+    ['pipeline/photons/models'],
+    ['pipeline/photons/particles'],
+    ['pipeline/photons/devices'],
+    ['pipeline/photons/engine'],
+    ['pipeline/photons/generator'],
+    ['pipeline/photons/provenance'],
+    ['pipeline/photons/collect'],
+    ['pipeline/photons/session'],
+    # production: files, folders, queues, sockets, and what operators watch
+    ['pipeline/production/transfer'],
+    ['pipeline/production/spool', 'pipeline/production/source', 'pipeline/production/telemetry'],
+    ['pipeline/production/queue', 'pipeline/production/client'],
+    ['pipeline/production/checkpoint'],
+    ['pipeline/production/units'],
+    ['pipeline/production/run'],
+    ['pipeline/commands'],
+    ['pipeline/commands/program'],
     ['bench'],  # the laboratory: it may use the product, and nothing of the product uses it
 ]
 FUNCTION_LINES, PARAMETERS = 60, 7
@@ -61,7 +64,7 @@ SOURCES = r'^(base|stages|physics|tables|kernels|graphs|pipeline|bench)/.*\.(c|h
 
 def room_of(path):
     if path in TOP:
-        return 'pipeline/program'
+        return 'pipeline/commands/program'
     folder = os.path.dirname(path)
     while folder not in LEVEL:
         folder = os.path.dirname(folder)

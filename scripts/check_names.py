@@ -194,8 +194,8 @@ def main():
             faults.add(f'{where}: a macro or enumerator of a header has a prefix')
 
     for name, places in functions.items():
-        # A file NAME_none.c takes the place of NAME.c in builds without a library.
-        built = [p for p in places if not p.endswith("_none.c")]
+        # A file NAME_none.c or none.c takes the place of others in builds without a library.
+        built = [p for p in places if not p.endswith(("_none.c", "/none.c"))]
         if len(built) > 1 and not all("cuda" in p or "gpu" in p for p in built):
             faults.add(f"{name}: is defined in {', '.join(sorted(places))}")
     for name, places in types.items():

@@ -9,7 +9,7 @@ set -euo pipefail
 # shellcheck source=scripts/common.sh
 source "$(dirname "$0")/common.sh"
 
-required='stages physics tables pipeline/config pipeline/models pipeline/files'
+required='stages physics tables pipeline/photons/config pipeline/photons/models pipeline/photons/files'
 least=90
 
 scripts/setup.sh build test check

@@ -82,7 +82,7 @@ ICE_FN float ice_to_others(const ice_tables *tables, ice_surroundings near)
 #define ICE_CELL_DOUBT (1.0f / 256.0f)
 
 /* Reads the map of clearances at (x, y). A GPU reads what the words of the map stand for
- * (tables/tables_near_image.h), because it would take a word apart in 10 more instructions. A CPU
+ * (tables/near_image.h), because it would take a word apart in 10 more instructions. A CPU
  * reads words, because its small caches have no room for cells of 16 bytes. */
 ICE_FN ice_surroundings ice_surroundings_at(const ice_tables *tables, float x, float y)
 {

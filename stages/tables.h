@@ -145,7 +145,7 @@ enum { ICE_KEEPS_NONE = 0, ICE_KEEPS_ALL = 1, ICE_KEEPS_WIDE = 2 };
 #define ICE_HAS_SHAPE(shape) (1u << (ICE_HAS_SHAPE_SHIFT + (shape)))
 
 /* Every feature of the ice, one line each: its name and its bits. tables/tables_NAME.c builds its
- * tables, pipeline/models/ice/ice_feature_NAME.c has its keys in ice files and describes it. */
+ * tables, pipeline/photons/models/ice/ice_feature_NAME.c has its keys in ice files and describes it. */
 #define ICE_FEATURES(FEATURE)                                                                      \
     FEATURE(water, ICE_HAS_SPECTRAL_OPTICS)                                                        \
     FEATURE(tilt, ICE_HAS_TILT)                                                                    \
@@ -352,7 +352,7 @@ typedef struct ice_tables {
     union {
         const ice_deflection_table *deflection;
         uint64_t deflection_texture; /* on a GPU with fast maths: its rows as a texture with one
-                                        dimension (tables/tables_deflection_image.h) */
+                                        dimension (tables/deflection_image.h) */
     };
     ice_hole_constants hole;
     const ice_column *columns;        /* [column_count] */
@@ -391,7 +391,7 @@ typedef struct ice_tables {
     uint32_t axis_mask;
     float others_step, others_less; /* m */
     float axis_radius; /* m; the modules of an axis lie inside a cylinder with this radius */
-    /* What the numbers of near_texture mean (tables/tables_near_image.h): the number 1 is
+    /* What the numbers of near_texture mean (tables/near_image.h): the number 1 is
      * near_scale (m) in a position of an axis, and near_others (m) in a distance to others. The
      * texture rounds positions, so near_radius (m) is axis_radius and the most that this moves an
      * axis. */

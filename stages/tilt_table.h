@@ -36,7 +36,7 @@ typedef struct ice_tilt_triangle {
 } ice_tilt_triangle;
 
 /* The image of a tilt along a line: the shift at the nodes of a grid with even steps, in rows of
- * depth and columns along the line, as numbers from -1 to 1 (tables/tables_short_texels.h). The
+ * depth and columns along the line, as numbers from -1 to 1 (tables/short_texels.h). The
  * texture unit of a GPU interpolates between the nodes, which takes a sixth of the instructions
  * that the cells above take. The shift is right within ICE_TILT_IMAGE_ERROR. The image ends
  * ICE_TILT_IMAGE_MARGIN outside the table, and farther away the shift stays what it is there. The

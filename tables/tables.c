@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "physics/detect/arrival_time.h"
 #include "physics/light/light_flasher.h"
-#include "tables/tables_internal.h"
+#include "tables/internal.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The commands of icestream-lab. To add one, write measure_NAME and LAB_COMMAND(NAME, ...), and
  * name it in ics_commands. */
-#include "pipeline/program/commands.h"
+#include "pipeline/commands/program/commands.h"
 
 #include "base/error.h"
 #include "bench/lab/lab.h"

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "graphs/gpu.h"
-#include "pipeline/config/table.h"
+#include "pipeline/photons/config/table.h"
 
 #include <stdlib.h>
 

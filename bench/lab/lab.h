@@ -1,10 +1,10 @@
 /* What all measurements of icestream-lab share: the checks of a configuration, and the benchmark
- * (pipeline/tools/bench/measure.h) that runs the schedules. */
+ * (pipeline/commands/bench/measure.h) that runs the schedules. */
 #ifndef ICS_BENCH_LAB_LAB_H
 #define ICS_BENCH_LAB_LAB_H
 
-#include "pipeline/tools/bench/bench_options.h"
-#include "pipeline/tools/bench/measure.h"
+#include "pipeline/commands/bench/measure.h"
+#include "pipeline/commands/bench/options.h"
 
 /* A measurement that has not begun. */
 typedef struct ics_lab {

@@ -2,15 +2,15 @@
 
 #include "base/error.h"
 #include "graphs/cuda/check.h"
-#include "tables/tables_deflection_image.h"
-#include "tables/tables_near_image.h"
-#include "tables/tables_short_texels.h"
-#include "tables/tables_tilt_image.h"
+#include "tables/deflection_image.h"
+#include "tables/near_image.h"
+#include "tables/short_texels.h"
+#include "tables/tilt_image.h"
 
 #include <stdlib.h>
 
 /* What a texture is made of: `rows` rows of `columns` texels, of 1 or 4 numbers each. A texture of
- * one row has one dimension. Short numbers have 16 bits (tables/tables_short_texels.h). */
+ * one row has one dimension. Short numbers have 16 bits (tables/short_texels.h). */
 typedef struct texels {
     const void *data; /* float, or int16_t */
     size_t columns, rows, numbers;

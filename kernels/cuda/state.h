@@ -54,7 +54,7 @@ ICS_STATIC_ASSERT(ICS_WARP_SLOTS <= 32 * ICS_WARP_SLOTS_PER_THREAD, "every slot 
 #define ICS_BLOCK_BYTES 256u
 
 /* The stages whose time a profile has: those of a wave, compaction, and what is left. A new value
- * needs a name in pipeline/tools/measure/rows.c. */
+ * needs a name in pipeline/commands/measure/rows.c. */
 typedef enum ics_clock {
     ICS_CLOCK_CREATE,
     ICS_CLOCK_PROPAGATE,

@@ -47,7 +47,7 @@ typedef struct ice_detection {
     float cable_half;   /* half of the length of a cable, m; 0 if no module has a cable */
 
     const struct ice_pmt_tables *pmts; /* physics/detect/pmt.h; NULL: modules have one PMT each. The
-                                          last member (pipeline/models/model_digests.c) */
+                                          last member (pipeline/photons/models/digests.c) */
 } ice_detection;
 
 /* Returns the block of random numbers that decides about a hit. A photon has a different block for

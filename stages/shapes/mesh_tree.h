@@ -5,7 +5,7 @@
 #include "stages/platform.h"
 
 /* The tree has at most this number of inner nodes on the way from its root to a leaf, and a leaf
- * has at most ICE_MESH_LEAF triangles. The builder (tables/tables_tree.c) keeps both promises. */
+ * has at most ICE_MESH_LEAF triangles. The builder (tables/tree.c) keeps both promises. */
 enum { ICE_MESH_DEPTH = 24, ICE_MESH_LEAF = 8 };
 
 /* A box with edges along the axes of the module's own frame, m. Boxes of the tree are wider than

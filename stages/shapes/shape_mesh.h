@@ -19,7 +19,7 @@
 #define ICE_NO_TRIANGLE 0xffffffffu
 
 /* What a search does at each node of a tree and before it tests the triangles of a leaf: nothing.
- * A file that counts them (pipeline/tools/bench/shape_visits.c) defines both before it includes
+ * A file that counts them (pipeline/commands/bench/shape_visits.c) defines both before it includes
  * this header. */
 #ifndef ICE_MESH_AT_NODE
 #define ICE_MESH_AT_NODE()           ((void)0)

@@ -1,9 +1,9 @@
 /* Promises of checkpoint.h and photon_intervals.h: what a checkpoint took is read back, a file that
  * was cut or damaged at any byte gives the records before that byte, and a checkpoint of other hits
  * is refused. How to join: open_place() makes an empty folder; append() adds a record. */
-#include "pipeline/checkpoint/checkpoint.h"
-#include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/npy.h"
+#include "pipeline/photons/files/format/crc32c.h"
+#include "pipeline/photons/files/format/npy.h"
+#include "pipeline/production/checkpoint/checkpoint.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

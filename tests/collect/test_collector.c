@@ -1,8 +1,8 @@
 /* Promises of collector.h: hits are merged into the order of hit files, within a budget of memory,
  * with a temporary file for the rest. How to join: add pieces of hits with add_interleaved() and
  * merge them into receive_counting(). */
-#include "pipeline/collect/collector.h"
-#include "pipeline/devices/batch.h"
+#include "pipeline/photons/collect/collector.h"
+#include "pipeline/photons/devices/batch.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

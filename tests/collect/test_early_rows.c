@@ -1,9 +1,9 @@
 /* Promise: hits that come in the order of the hit file are written while later batches are
  * computed, and the hit file has the same bytes as one that is merged at its end, in whatever order
  * batches come back. To join: a row of `orders` is one more order of batches. */
-#include "pipeline/collect/collector.h"
-#include "pipeline/devices/batch.h"
-#include "pipeline/files/table_writer.h"
+#include "pipeline/photons/collect/collector.h"
+#include "pipeline/photons/devices/batch.h"
+#include "pipeline/photons/files/table_writer.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

@@ -1,8 +1,8 @@
 /* Promises of hit_histograms.h: every hit counts once, in the bin whose lower edge it reaches;
  * photons and steps count in their histograms alone. cli/run/test_histograms.sh compares the
  * histograms of every quantity of hits with the rows of files. */
-#include "pipeline/collect/hit_histograms.h"
-#include "pipeline/config/histograms.h"
+#include "pipeline/photons/collect/hit_histograms.h"
+#include "pipeline/photons/config/histograms.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* Promise: a run file that leaves out a key whose default changed gets one line with both values,
  * and only where the key matters; CHANGELOG.md, keys.def and the rows say the same; a row
  * is gone two minor versions after its change. To join: changes.c says how to add a row. */
-#include "pipeline/config/changes.h"
-#include "pipeline/config/keys.h"
+#include "pipeline/photons/config/changes.h"
+#include "pipeline/photons/config/keys.h"
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 

@@ -1,7 +1,7 @@
 /* A printed configuration reads back to the same values; configs/README.md lists all keys; the
  * shipped run files are valid. After a change of keys.def, build the target config-table. */
-#include "pipeline/config/keys.h"
-#include "pipeline/config/schema/value.h"
+#include "pipeline/photons/config/keys.h"
+#include "pipeline/photons/config/schema/value.h"
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 

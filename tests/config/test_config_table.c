@@ -1,7 +1,7 @@
 /* Promise: a key of a table that would have no effect is an error with its place, unless --set
  * switches off what the key of the run file belongs to. To join: a new key of `table` is a row of
  * `useless`, or of tests/cli/bad_inputs_tables.py, and of `useful` with what it needs. */
-#include "pipeline/config/table.h"
+#include "pipeline/photons/config/table.h"
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 

@@ -1,8 +1,8 @@
 /* Numbers and sizes are read exactly and printed with as many digits as needed; everything else is
  * refused. Mistyped words find the word that was meant. To join: another text is a row of the table
  * in its test. */
-#include "pipeline/config/schema/nearest.h"
-#include "pipeline/config/schema/number.h"
+#include "pipeline/photons/config/schema/nearest.h"
+#include "pipeline/photons/config/schema/number.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

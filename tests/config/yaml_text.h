@@ -2,7 +2,7 @@
 #ifndef YAML_TEXT_H
 #define YAML_TEXT_H
 
-#include "pipeline/config/yaml/yaml.h"
+#include "pipeline/photons/config/yaml/yaml.h"
 
 #include <check.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef DEVICE_WORLD_H
 #define DEVICE_WORLD_H
 
-#include "pipeline/engine/engine.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/engine/engine.h"
+#include "pipeline/photons/models/models.h"
 
 #include <check.h>
 

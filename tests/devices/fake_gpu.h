@@ -3,8 +3,8 @@
  * A test program that includes this file gets these functions instead of those of the library. They
  * compute photons with graphs of the CPU, on threads that finish in any order, and fail where a
  * test asks for it. How to use it: call reset_fake(), set members of `fake`, run, then check the
- * counters of `fake`; `fake.wrong` must be 0. If graphs/gpu.h gets a function that pipeline/devices
- * calls, add a fake one here. Functions of tables are in fake_gpu_table.h.
+ * counters of `fake`; `fake.wrong` must be 0. If graphs/gpu.h gets a function that
+ * pipeline/photons/devices calls, add a fake one here. Functions of tables are in fake_gpu_table.h.
  */
 #ifndef FAKE_GPU_H
 #define FAKE_GPU_H

@@ -7,7 +7,7 @@
 #define SCRIPTED_MEMBER_H
 
 #include "base/error.h"
-#include "pipeline/devices/device_group.h"
+#include "pipeline/photons/devices/group.h"
 #include "tests/devices/device_world.h"
 #include "tests/support/run_folder.h"
 

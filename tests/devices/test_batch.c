@@ -2,8 +2,8 @@
  * have the identity, time and weight that docs/files.md defines and the order of hit files;
  * accounts that do not close are refused.
  *
- * How to join: one test for each promise of pipeline/devices/batch.h. */
-#include "pipeline/devices/batch.h"
+ * How to join: one test for each promise of pipeline/photons/devices/batch.h. */
+#include "pipeline/photons/devices/batch.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
  * unless device.fallback allows it.
  *
  * Uses a fake GPU. How to join: a new setting that decides the maths is a line of `ways`. */
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/photons/files/hit_reader.h"
 #include "tests/devices/fake_gpu_run.h"
 #include "tests/support/test_main.h"
 

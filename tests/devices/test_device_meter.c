@@ -1,8 +1,8 @@
 /* Promise: a meter gives the rate of the last seconds, the assumed rate before that, and the time
  * at which a device would finish another batch.
  *
- * How to join: one test for each promise of pipeline/devices/device_meter.h. */
-#include "pipeline/devices/device_meter.h"
+ * How to join: one test for each promise of pipeline/photons/devices/meter.h. */
+#include "pipeline/photons/devices/meter.h"
 #include "tests/support/test_main.h"
 
 START_TEST(test_rates_are_measured)

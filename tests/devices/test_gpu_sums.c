@@ -3,8 +3,8 @@
  *
  * Uses a fake GPU, which makes sums of every second hit by the functions that the GPU calls. How to
  * join: a new kind of run is a row of `ways`; a new kind of bins is a row of `rules`. */
-#include "pipeline/devices/device_gpu_sums.h"
-#include "pipeline/files/waveform_check.h"
+#include "pipeline/photons/devices/gpu_sums.h"
+#include "pipeline/photons/files/waveform_check.h"
 #include "tests/devices/device_world.h"
 #include "tests/devices/fake_gpu_run.h"
 #include "tests/models/water_files.h"

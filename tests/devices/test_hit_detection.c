@@ -1,9 +1,10 @@
 /* Promise: with stages.detect the right hits become photo-electrons, hit files contain what
  * sink.hits asks for, and the account counts what was removed.
  *
- * How to join: one test for each promise of ics_hit_detection_apply() in pipeline/devices/batch.h.
+ * How to join: one test for each promise of ics_hit_detection_apply() in
+ * pipeline/photons/devices/batch.h.
  */
-#include "pipeline/devices/batch.h"
+#include "pipeline/photons/devices/batch.h"
 #include "tables/tables.h"
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"

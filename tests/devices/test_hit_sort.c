@@ -1,7 +1,7 @@
 /* Promise: arrivals are sorted by the position of their photons in the batch, so that the hits made
  * of them are in the order of hit files if the steps ascend. The order of hits is tested in
  * test_batch.c. To join: another order of arrivals. */
-#include "pipeline/devices/batch.h"
+#include "pipeline/photons/devices/batch.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

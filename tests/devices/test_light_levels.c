@@ -2,7 +2,7 @@
  * count apart, and the levels of batches add up.
  *
  * How to join: a new kind of step is a row of `cases`. */
-#include "pipeline/devices/light_levels.h"
+#include "pipeline/photons/devices/light_levels.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -1,8 +1,8 @@
 /* Promise: workers run every job once, in order on one thread, and refuse jobs when their queue is
  * full; a mailbox delivers every job once on the thread of its loop.
  *
- * How to join: one test for each promise of pipeline/devices/workers.h. */
-#include "pipeline/devices/workers.h"
+ * How to join: one test for each promise of pipeline/photons/devices/workers.h. */
+#include "pipeline/photons/devices/workers.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

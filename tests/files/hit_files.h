@@ -2,8 +2,8 @@
 #ifndef HIT_FILES_H
 #define HIT_FILES_H
 
-#include "pipeline/files/table_writer.h"
-#include "pipeline/units/hit_check.h"
+#include "pipeline/photons/files/table_writer.h"
+#include "pipeline/photons/provenance/hit_check.h"
 
 #include <check.h>
 

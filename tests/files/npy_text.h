@@ -2,7 +2,7 @@
 #ifndef NPY_TEXT_H
 #define NPY_TEXT_H
 
-#include "pipeline/files/format/npy.h"
+#include "pipeline/photons/files/format/npy.h"
 
 #include <string.h>
 

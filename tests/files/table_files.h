@@ -3,8 +3,8 @@
 #ifndef TABLE_FILES_H
 #define TABLE_FILES_H
 
-#include "pipeline/files/hit_reader.h"
-#include "pipeline/files/table_writer.h"
+#include "pipeline/photons/files/hit_reader.h"
+#include "pipeline/photons/files/table_writer.h"
 
 #include <check.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Promises of files with secrets: the owner may read them, and nobody else. Only the group of a
  * file of root may read it, because Kubernetes and systemd hand over secrets in this way. To join:
  * one more row of the table. */
-#include "pipeline/files/access_token.h"
+#include "pipeline/photons/files/access_token.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

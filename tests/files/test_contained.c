@@ -1,8 +1,8 @@
-/* Promises of pipeline/files/contained.h: work in a child process returns its status and error, and
- * a child that crashes, exits or is killed becomes an error of the input file. To join: another way
- * to end is a constant, its case in work() and its row in `expected`. */
+/* Promises of pipeline/photons/files/contained.h: work in a child process returns its status and
+ * error, and a child that crashes, exits or is killed becomes an error of the input file. To join:
+ * another way to end is a constant, its case in work() and its row in `expected`. */
 #include "base/error.h"
-#include "pipeline/files/contained.h"
+#include "pipeline/photons/files/contained.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

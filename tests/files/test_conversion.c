@@ -1,7 +1,7 @@
 /* Promise: fields of other number types are converted to those of steps and hits if every number
  * fits, and a number or a field that does not fit is an error that names it. To join: a new fault
  * of a number is a row of `misfits`. */
-#include "pipeline/files/format/conversion.h"
+#include "pipeline/photons/files/format/conversion.h"
 #include "tests/files/npy_text.h"
 #include "tests/support/test_main.h"
 

@@ -1,7 +1,7 @@
 /* Promises of conversions to the text format of ppc and to waveforms: the numbers equal those that
  * were computed by hand. To join: another hit is computed by hand and added to hit_text or
  * write_times(); a bad option is a row of tests/cli/bad_inputs/bad_inputs_exchange.py. */
-#include "pipeline/files/format/table_reader.h"
+#include "pipeline/photons/files/format/table_reader.h"
 #include "tests/files/hit_files.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

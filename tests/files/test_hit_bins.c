@@ -2,9 +2,9 @@
  * were divided; hits of one class of weights and one bin are one sum; a hit at an edge belongs to
  * the bin that begins there; impossible bins are errors. To join: waveforms_of() makes the rows of
  * hits that are divided into pieces. */
-#include "pipeline/collect/collector.h"
-#include "pipeline/devices/batch.h"
-#include "pipeline/files/hit_bins.h"
+#include "pipeline/photons/collect/collector.h"
+#include "pipeline/photons/devices/batch.h"
+#include "pipeline/photons/files/hit_bins.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* Promises of large step files, whose digest a thread computes while the rows are read: the same
  * digest, the same errors as those of small files, and no change of the file stays unnoticed. */
-#include "pipeline/files/format/file_digest.h"
-#include "pipeline/files/format/table_reader.h"
+#include "pipeline/photons/files/format/file_digest.h"
+#include "pipeline/photons/files/format/table_reader.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"

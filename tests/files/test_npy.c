@@ -1,7 +1,7 @@
 /* Promise: our .npy headers have the bytes of files.md 2, headers of other programs are understood,
  * and each damaged header is refused with the reason. To join: a header of another program is a row
  * of `good_headers`. More faults are in tests/cli/bad_inputs/bad_inputs_steps.py. */
-#include "pipeline/files/format/conversion.h"
+#include "pipeline/photons/files/format/conversion.h"
 #include "tests/files/npy_text.h"
 #include "tests/support/test_main.h"
 

@@ -3,7 +3,7 @@
  * existing files and wrong places in tests/cli/bad_inputs/bad_inputs_commands.py. To join: a new
  * state that a killed writer can leave gets a test like
  * second_name_of_a_finished_file_is_not_written_to. */
-#include "pipeline/files/output.h"
+#include "pipeline/photons/files/output.h"
 #include "tests/files/hit_files.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

@@ -1,7 +1,7 @@
 /* Promises of the check of steps: blocks of rows are judged as their rows are one by one, and the
  * first bad row of a block, or of the rest behind the last block, is named. To join: another bad
  * value is a row of `faults`. */
-#include "pipeline/files/format/step_check.h"
+#include "pipeline/photons/files/format/step_check.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"
 

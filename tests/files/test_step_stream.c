@@ -1,6 +1,6 @@
 /* Promises of step messages: streams of messages are read to their end, a bad message does not hide
  * the next one, and NumPy reads our files and messages. */
-#include "pipeline/files/table_writer.h"
+#include "pipeline/photons/files/table_writer.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"

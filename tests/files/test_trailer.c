@@ -1,9 +1,9 @@
 /* Promise: checksums, digests, tails and metadata of our files have the bytes of files.md 2 and 3,
  * and each damage is explained. To join: a new fault of the metadata is a row of `metadata_texts`,
  * if tests/cli/bad_inputs/bad_inputs_steps.py cannot make it. */
-#include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/digest.h"
-#include "pipeline/files/format/trailer.h"
+#include "pipeline/photons/files/format/crc32c.h"
+#include "pipeline/photons/files/format/digest.h"
+#include "pipeline/photons/files/format/trailer.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

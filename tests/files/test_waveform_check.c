@@ -1,7 +1,7 @@
 /* Promise: `info --verify` and --resume name the first fault of a file of waveforms. To join: a new
  * fault is a row of `faults`. */
-#include "pipeline/files/table_writer.h"
-#include "pipeline/files/waveform_check.h"
+#include "pipeline/photons/files/table_writer.h"
+#include "pipeline/photons/files/waveform_check.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

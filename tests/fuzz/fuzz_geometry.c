@@ -1,7 +1,7 @@
 /* Fuzzes geometries. Input: '0' and a geo-f2k file, or '1' and CSV. Every accepted module must be
  * finite and in range. Good inputs are in corpus/geometry. */
-#include "pipeline/models/detector/module_grid.h"
-#include "pipeline/models/detector/module_list.h"
+#include "pipeline/photons/models/detector/module_grid.h"
+#include "pipeline/photons/models/detector/module_list.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

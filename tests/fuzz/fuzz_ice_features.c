@@ -2,9 +2,9 @@
  * tilt.set and tilt.map (the two files separated by a line "="), '2' a tilt in CSV, '3' cfg.txt. An
  * accepted table must keep the promises of its reader; otherwise the fuzzer aborts. Good inputs are
  * in corpus/ice_features. */
-#include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_sources.h"
-#include "pipeline/models/ice/ice_tilt.h"
+#include "pipeline/photons/models/ice/features.h"
+#include "pipeline/photons/models/ice/sources.h"
+#include "pipeline/photons/models/ice/tilt.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Fuzzes tables of ice and light. The first byte chooses the reader: '0' icemodel.dat, '1' layers
  * in CSV, '2' a cumulative acceptance like wv.dat, '3' a spectrum. An accepted table must keep the
  * promises of its reader; otherwise the fuzzer aborts. Good inputs are in corpus/ice_table. */
-#include "pipeline/models/ice/ice_sources.h"
-#include "pipeline/models/light/curve.h"
+#include "pipeline/photons/models/ice/sources.h"
+#include "pipeline/photons/models/light/curve.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
  * reads the rest in a child process, which may crash: that is an error of the file. A mesh that is
  * accepted must keep the promises of mesh.h, and a tree must be possible; otherwise the fuzzer
  * aborts. Good inputs are in corpus/mesh. */
-#include "pipeline/models/mesh/mesh.h"
-#include "tables/tables_tree.h"
+#include "pipeline/photons/models/mesh/mesh.h"
+#include "tables/tree.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * the seed of the chunk sizes. The messages must not depend on the chunks, must consist of bytes of
  * the input, and memory must stay bounded. A bad message whose end is known does not end the
  * stream. Good inputs are in corpus/message_frame. */
-#include "pipeline/source/message_frame.h"
+#include "pipeline/production/source/message_frame.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Fuzzes the files that list PMTs. Input: 'd' and a DETX file; or 'c', an om.conf, and after a line
  * of "----" an om.map. What is accepted must keep the promises of physics/model.h; otherwise the
  * fuzzer aborts. Good inputs are in corpus/module_types. */
-#include "pipeline/models/detector/detx.h"
-#include "pipeline/models/types/types.h"
+#include "pipeline/photons/models/detector/detx.h"
+#include "pipeline/photons/models/types/types.h"
 #include "tests/fuzz/fuzz_models.h"
 
 static void check_types(const ics_types *types)

@@ -1,7 +1,7 @@
 /* Fuzzes .npy headers. A header is refused with an explanation, or keeps the promises of npy.h.
  * Good inputs are in corpus/npy_header. */
-#include "pipeline/files/format/conversion.h"
-#include "pipeline/files/format/npy.h"
+#include "pipeline/photons/files/format/conversion.h"
+#include "pipeline/photons/files/format/npy.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <stdlib.h>

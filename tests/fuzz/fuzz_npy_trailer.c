@@ -1,9 +1,9 @@
 /* Fuzzes what follows the rows of a file: metadata and tail. The file has a header of 1024 bytes
  * and three rows of 64 bytes. Every input is tried twice, the second time with a corrected tail, so
  * that the fuzzer gets past the checksum. Good inputs are in corpus/npy_trailer. */
-#include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/trailer.h"
-#include "pipeline/files/metadata.h"
+#include "pipeline/photons/files/format/crc32c.h"
+#include "pipeline/photons/files/format/trailer.h"
+#include "pipeline/photons/files/metadata.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <stdlib.h>

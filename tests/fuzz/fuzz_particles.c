@@ -1,8 +1,8 @@
 /* Fuzzes lists of particles. Input: '0' and f2k text, or '1' and CSV. Accepted particles keep the
- * promises of particle_source.h, and the steps that are made from them are valid. Good inputs are
+ * promises of particles/source.h, and the steps that are made from them are valid. Good inputs are
  * in corpus/particles. */
-#include "pipeline/files/format/step_check.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/files/format/step_check.h"
+#include "pipeline/photons/models/models.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/support/particle_fill.h"
 

@@ -1,10 +1,10 @@
 /* Fuzzes files of photon tables. Every input is tried as a whole file, as the metadata of a table
  * of 480 cells, and as a file whose trailer is the input with a right tail, so that the fuzzer gets
  * past the checksum. Good inputs are in corpus/photon_table. */
-#include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/trailer.h"
-#include "pipeline/table/table_file.h"
-#include "pipeline/table/table_metadata.h"
+#include "pipeline/photons/files/format/crc32c.h"
+#include "pipeline/photons/files/format/trailer.h"
+#include "pipeline/photons/table/file.h"
+#include "pipeline/photons/table/metadata.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <sys/mman.h>

@@ -5,8 +5,8 @@
  * from 0 to 1 and PMTs that exist; otherwise the fuzzer aborts. Good inputs are in
  * corpus/pmt_areas. */
 #include "physics/detect/variants.h"
-#include "pipeline/models/detector/pmt_tables.h"
-#include "pipeline/models/types/pmt_areas.h"
+#include "pipeline/photons/models/detector/pmt_tables.h"
+#include "pipeline/photons/models/types/pmt_areas.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

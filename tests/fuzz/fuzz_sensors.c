@@ -2,9 +2,9 @@
  * order of ics_sensor_file, '4' an angular acceptance like as.dat, '5' ratios like wv.rde. What is
  * accepted must keep the promises of physics/model.h; otherwise the fuzzer aborts. Good inputs are
  * in corpus/sensors. */
-#include "pipeline/models/detector/angular.h"
-#include "pipeline/models/detector/sensors.h"
-#include "pipeline/models/light/curve.h"
+#include "pipeline/photons/models/detector/angular.h"
+#include "pipeline/photons/models/detector/sensors.h"
+#include "pipeline/photons/models/light/curve.h"
 #include "tests/fuzz/fuzz_models.h"
 
 static int check_list(ics_sensor_file kind, const ics_text *text, icestream_error *error)

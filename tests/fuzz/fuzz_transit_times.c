@@ -1,8 +1,8 @@
 /* Fuzzes tables of transit times, which are CSV. What is accepted must keep the promises of
  * physics/model.h, and the times drawn from it must be in the table; otherwise the fuzzer aborts.
  * Good inputs are in corpus/transit_times. */
-#include "pipeline/models/detector/pmt_tables.h"
-#include "pipeline/models/types/transit_times.h"
+#include "pipeline/photons/models/detector/pmt_tables.h"
+#include "pipeline/photons/models/types/transit_times.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Fuzzes detector.types: the input is the mapping in YAML. Files that it names are not there. What
  * is accepted must keep the promises of physics/model.h; otherwise the fuzzer aborts. Good inputs
  * are in corpus/types. */
-#include "pipeline/config/yaml/yaml.h"
-#include "pipeline/models/types/types.h"
+#include "pipeline/photons/config/yaml/yaml.h"
+#include "pipeline/photons/models/types/types.h"
 #include "tests/fuzz/fuzz_models.h"
 
 /* What types of a configuration promise beyond those of other files. */

@@ -1,8 +1,8 @@
 /* Fuzzes water. The first byte chooses the reader: '0' the YAML file, '1' a table by wavelength in
  * CSV. What is accepted must keep the promises of the readers; otherwise the fuzzer aborts. Good
  * inputs are in corpus/water. */
-#include "pipeline/models/ice/ice_sources.h"
-#include "pipeline/models/light/wavelength_table.h"
+#include "pipeline/photons/models/ice/sources.h"
+#include "pipeline/photons/models/light/wavelength_table.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Fuzzes the checks of files of waveforms. Every input is tried as a whole file, as the metadata of
  * a file without rows, and as the rows of a file whose header, metadata and checksums are right, so
  * that the fuzzer gets past the checksums. Good inputs are in corpus/waveforms. */
-#include "pipeline/files/format/crc32c.h"
-#include "pipeline/files/format/trailer.h"
-#include "pipeline/files/waveform_check.h"
+#include "pipeline/photons/files/format/crc32c.h"
+#include "pipeline/photons/files/format/trailer.h"
+#include "pipeline/photons/files/waveform_check.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <inttypes.h>

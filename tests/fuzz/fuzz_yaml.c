@@ -3,7 +3,7 @@
  *
  * The input is the file; what follows its first NUL byte is one --set argument. Good inputs are in
  * corpus/yaml. */
-#include "pipeline/config/config.h"
+#include "pipeline/photons/config/config.h"
 #include "tests/fuzz/fuzz_target.h"
 
 #include <stdlib.h>

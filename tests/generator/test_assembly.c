@@ -1,4 +1,4 @@
-/* Steps that several threads make, block by block (pipeline/generator/assembly.h).
+/* Steps that several threads make, block by block (pipeline/photons/generator/assembly.h).
  *
  * Promises: blocks come in order and complete, at any number of threads; planning runs ahead only
  * by the fixed number of blocks; of several errors the one of the earliest step counts. To join: a
@@ -6,7 +6,7 @@
  * numbers of threads.
  */
 #include "base/error.h"
-#include "pipeline/generator/assembly.h"
+#include "pipeline/photons/generator/assembly.h"
 #include "tests/support/test_main.h"
 #include "tests/support/threads.h"
 

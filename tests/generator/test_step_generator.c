@@ -1,12 +1,12 @@
-/* Steps that are made while they are used (pipeline/generator/step_generator.h).
+/* Steps that are made while they are used (pipeline/photons/generator/step_generator.h).
  *
  * Promises: blocks, pieces of any size and any number of threads give the same steps; a copy gets
  * all steps before; the end may come at any time; what is wrong with a list is reported with its
  * line. To join: call expect_same with a new kind of light.
  */
-#include "pipeline/generator/forecast.h"
-#include "pipeline/generator/light_digest.h"
-#include "pipeline/generator/step_generator.h"
+#include "pipeline/photons/generator/forecast.h"
+#include "pipeline/photons/generator/light_digest.h"
+#include "pipeline/photons/generator/step_generator.h"
 #include "tests/support/config_text.h"
 #include "tests/support/test_main.h"
 

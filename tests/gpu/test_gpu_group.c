@@ -2,8 +2,8 @@
  * the CPU, also if one GPU fails during the run. With one GPU, the CPU is the other device.
  *
  * How to join: a new combination of devices joins in hits_are_those_of_the_cpu. */
-#include "pipeline/engine/engine.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/engine/engine.h"
+#include "pipeline/photons/models/models.h"
 #include "tests/gpu/gpu_world.h"
 #include "tests/support/run_folder.h"
 

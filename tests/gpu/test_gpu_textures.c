@@ -5,7 +5,7 @@
  *
  * How to join: add a detector to `detectors`. */
 #include "graphs/cuda/upload.h"
-#include "tables/tables_near_image.h"
+#include "tables/near_image.h"
 #include "tests/gpu/gpu_world.h"
 #include "tests/gpu/texture_sites.h"
 #include "tests/support/test_scale.h"

@@ -3,7 +3,7 @@
  * with hit buffers that overflow, with many batches, with bins of every kind.
  *
  * How to join: a new kind of bins or of hits is a row of `kinds`. */
-#include "pipeline/files/waveform_check.h"
+#include "pipeline/photons/files/waveform_check.h"
 #include "tests/gpu/gpu_light.h"
 #include "tests/support/run_folder.h"
 

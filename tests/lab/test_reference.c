@@ -5,9 +5,9 @@
  * computed from the formulas of that README. The tests need reference/clsim in the shared folder
  * and NumPy. To join: a new table needs a test of its values.
  */
-#include "pipeline/config/config.h"
-#include "pipeline/models/ice/ice.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/config/config.h"
+#include "pipeline/photons/models/ice/ice.h"
+#include "pipeline/photons/models/models.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
 

@@ -2,7 +2,7 @@
  * numbers, and mean results do not depend on the oversize, the maximum of the angular acceptance or
  * the bias. To join: a setting that must not change mean results is a row of `variants`. */
 #include "physics/detect/detect_none.h"
-#include "pipeline/devices/batch.h"
+#include "pipeline/photons/devices/batch.h"
 #include "tests/models/spectrum_quantile.h"
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"

@@ -1,8 +1,8 @@
 /* Promise: detectors from every source have the positions of physics.md 13.3 and of the real
  * geometry, and each faulty list is refused with its place. A new fault is a row of the table of
  * messages. */
-#include "pipeline/models/detector/detector.h"
-#include "pipeline/models/detector/module_grid.h"
+#include "pipeline/photons/models/detector/detector.h"
+#include "pipeline/photons/models/detector/module_grid.h"
 #include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

@@ -1,7 +1,7 @@
 /* Promise: a ppc folder means its own detector, unless the user names another one; and lists of
  * single modules (efficiencies, axes, cables, voltages) are refused for a detector whose numbers
  * mean other positions. To join: write the files of a folder and load a detector with it. */
-#include "pipeline/models/detector/detector_layout.h"
+#include "pipeline/photons/models/detector/layout.h"
 #include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

@@ -2,7 +2,7 @@
  * world are those of the configuration. To join: a new built-in model gets a check of its table
  * like south_pole_like_check_table. Ice of ppc folders, of YAML files and its features have
  * their own files, test_ice_*.c. */
-#include "pipeline/models/ice/ice_sources.h"
+#include "pipeline/photons/models/ice/sources.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/test_main.h"
 

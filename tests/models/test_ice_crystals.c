@@ -2,8 +2,8 @@
  * physics.md 6, the scattering by birefringence is subtracted from the layers as
  * configured, and each faulty file is refused with its place. To join: a new fault is a row of
  * `bad_folders`. */
-#include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_sources.h"
+#include "pipeline/photons/models/ice/features.h"
+#include "pipeline/photons/models/ice/sources.h"
 #include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"

@@ -1,8 +1,8 @@
 /* Promise: ice files can give every feature, the configuration switches features off, and the
  * digest of the ice depends on every number. A new feature joins the file tilted.yaml, and each of
  * its numbers the list of changes. */
-#include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/models/ice/features.h"
+#include "pipeline/photons/models/models.h"
 #include "tables/tables.h"
 #include "tests/support/loaded_ice.h"
 #include "tests/support/model_files.h"

@@ -1,9 +1,9 @@
 /* Promise: the tilt of ppc folders, CSV and YAML has every number of the real tables, and each
  * faulty table is refused with its place. To join: a new fault is a row of `bad_folders` or
  * `bad_yaml`. */
-#include "pipeline/models/ice/ice_features.h"
-#include "pipeline/models/ice/ice_tilt.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/models/ice/features.h"
+#include "pipeline/photons/models/ice/tilt.h"
+#include "pipeline/photons/models/models.h"
 #include "stages/tilt.h"
 #include "tables/tables.h"
 #include "tests/support/loaded_ice.h"

@@ -1,7 +1,7 @@
 /* Promise: spectra, bias and yields have the numbers of physics.md 2.4 and 3, and each faulty
  * spectrum or acceptance is refused with its place. To join: a new fault is a row of `bad_light`.
  */
-#include "pipeline/models/light/light.h"
+#include "pipeline/photons/models/light/light.h"
 #include "stages/optics.h"
 #include "tests/models/spectrum_quantile.h"
 #include "tests/support/loaded_models.h"

@@ -3,7 +3,7 @@
  *
  * How to join: a new setting gets a row in `changes`. tests/cli/program/test_light_mismatch.sh
  * shows how commands use the record. */
-#include "pipeline/models/light_record.h"
+#include "pipeline/photons/models/light_record.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
 

@@ -2,8 +2,8 @@
  * materials, and whatever is wrong with a file is an error or a warning that names it.
  *
  * How to join: a fault of a file is a row of `faults`. Hostile bytes belong to tests/fuzz. */
-#include "pipeline/models/mesh/mesh.h"
-#include "tables/tables_tree.h"
+#include "pipeline/photons/models/mesh/mesh.h"
+#include "tables/tree.h"
 #include "tests/support/meshes.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

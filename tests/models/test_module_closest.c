@@ -1,7 +1,7 @@
 /* Promise: the distance of the two closest modules is exact, however the modules are arranged. To
  * join: a new arrangement is a function that fills a list, and a row of `arrangements`. */
 #include "pipeline/icestream.h"
-#include "pipeline/models/detector/module_grid.h"
+#include "pipeline/photons/models/detector/module_grid.h"
 #include "tests/support/test_main.h"
 
 #include <math.h>

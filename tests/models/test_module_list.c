@@ -2,7 +2,7 @@
  * separates their columns. What is wrong with lists is in tests/cli/bad_inputs_detector.py.
  *
  * How to join: a new property of lists is a test with a small text. */
-#include "pipeline/models/detector/module_list.h"
+#include "pipeline/photons/models/detector/module_list.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
  * their files say, and modules get the types that lists and om.map name. Wrong inputs are in
  * tests/cli/bad_inputs/bad_inputs_types.py. To join: one test for each source of types. */
 #include "physics/body.h"
-#include "pipeline/models/detector/detx.h"
+#include "pipeline/photons/models/detector/detx.h"
 #include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

@@ -2,8 +2,8 @@
  * scheme, in both types of numbers and all versions of .npy (physics.md 8.16). The centres of
  * pixels are those of healpy 1.20.1 (pix2ang). To join: one more pixel in `pixels`. Damaged arrays
  * are in tests/cli/bad_inputs/bad_inputs_pmt_table.py. */
-#include "pipeline/models/types/pmt_areas.h"
-#include "pipeline/models/types/pmt_healpix.h"
+#include "pipeline/photons/models/types/pmt_areas.h"
+#include "pipeline/photons/models/types/pmt_healpix.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -2,8 +2,8 @@
  * (physics.md 8.16). tests/cli/run/test_mesh.sh runs one. To join: one more mesh whose area is
  * known.
  */
-#include "pipeline/models/types/pmt_areas.h"
-#include "pipeline/models/types/type_area.h"
+#include "pipeline/photons/models/types/area.h"
+#include "pipeline/photons/models/types/pmt_areas.h"
 #include "tests/support/meshes.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

@@ -1,7 +1,7 @@
 /* Promise: the parameters that scatter variants declare in their headers become keys of ice files
  * with a range and a default, and values of a medium. A new variant joins by its line in
  * stages/registry.def: these tests go through all variants. */
-#include "pipeline/models/ice/ice_scatter.h"
+#include "pipeline/photons/models/ice/scatter.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

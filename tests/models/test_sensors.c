@@ -1,9 +1,9 @@
 /* Promise: angular acceptances, and lists of modules with efficiencies, axes, cables and voltages,
  * are read from files and configurations, and each faulty file is refused with its place.
  * To join: a new fault is a row of `bad_curves` or `bad_lists`. */
-#include "pipeline/models/detector/angular.h"
-#include "pipeline/models/detector/detector.h"
-#include "pipeline/models/detector/sensors.h"
+#include "pipeline/photons/models/detector/angular.h"
+#include "pipeline/photons/models/detector/detector.h"
+#include "pipeline/photons/models/detector/sensors.h"
 #include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

@@ -5,7 +5,7 @@
  */
 #include "physics/body.h"
 #include "physics/light/light_curve.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/models/models.h"
 #include "tests/support/loaded_models.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

@@ -1,6 +1,6 @@
 /* Promise: a number of a text file has the double that strtod() reads, bit by bit, and a text that
  * is no number in decimal digits is refused. To join: a text goes into `texts`. */
-#include "pipeline/models/text/text.h"
+#include "pipeline/photons/models/text/text.h"
 #include "tests/support/test_main.h"
 
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  * pulses, and the photon's own numbers decide them (physics.md 8.18). To join: a table of `tables`.
  */
 #include "physics/detect/pmt.h"
-#include "pipeline/models/detector/pmt_tables.h"
-#include "pipeline/models/types/transit_times.h"
+#include "pipeline/photons/models/detector/pmt_tables.h"
+#include "pipeline/photons/models/types/transit_times.h"
 #include "tests/support/detection_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

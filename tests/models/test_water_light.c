@@ -1,8 +1,8 @@
 /* Promise: light in water agrees with independent numbers: its yield, and the share of direct light
  * behind absorption and scattering; and the digest of water follows its numbers. To join: a new
  * number of a water file is one more change in `digests`. */
-#include "pipeline/models/ice/ice.h"
-#include "pipeline/models/light/light.h"
+#include "pipeline/photons/models/ice/ice.h"
+#include "pipeline/photons/models/light/light.h"
 #include "stages/variants.h"
 #include "tables/tables.h"
 #include "tests/models/water_files.h"

@@ -2,7 +2,7 @@
 #ifndef PARTICLE_WORLD_H
 #define PARTICLE_WORLD_H
 
-#include "pipeline/models/models.h"
+#include "pipeline/photons/models/models.h"
 #include "tests/support/config_text.h"
 #include "tests/support/moments.h"
 #include "tests/support/particle_fill.h"

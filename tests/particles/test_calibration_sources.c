@@ -2,7 +2,7 @@
  * directions and times of physics.md 10. To join: a new light source gets its particle in
  * `other_sources` or, with a pulse and an angular distribution, in `flasher`. */
 #include "physics/light/light_flasher.h"
-#include "pipeline/models/light/light.h"
+#include "pipeline/photons/models/light/light.h"
 #include "tests/particles/particle_world.h"
 #include "tests/support/test_main.h"
 

@@ -1,6 +1,6 @@
 /* Promise: every error in a list of particles has its position and its message. To join: a new
  * fault is a row of `f2k_faults`, `csv_faults` or `yaml_faults`. */
-#include "pipeline/particles/particle_source.h"
+#include "pipeline/photons/particles/source.h"
 #include "tests/particles/list_text.h"
 #include "tests/support/test_main.h"
 

@@ -1,7 +1,7 @@
 /* Promise: every name of docs/physics.md 10.6 has its class and profile, and the three formats of
  * lists give the same particles. To join: a new name is a word in the table of physics.md, a new
  * format gets a test like `csv`. */
-#include "pipeline/particles/particle_source.h"
+#include "pipeline/photons/particles/source.h"
 #include "tests/particles/list_text.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

@@ -4,8 +4,8 @@
  *
  * There are 11 statistical comparisons. tests/support/moments.h says how likely a correct
  * program fails one of them. */
-#include "pipeline/models/models.h"
-#include "pipeline/particles/particle_survey.h"
+#include "pipeline/photons/models/models.h"
+#include "pipeline/photons/particles/survey.h"
 #include "tests/particles/particle_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

@@ -6,7 +6,7 @@
  * False alarms: every quantity is compared by a test of Kolmogorov and Smirnov at the level 1e-6.
  * There are about 200 of them, so that a correct program fails for one seed in 5000. The seed is
  * fixed. With 20000 photons each test notices if 3 % of the photons are displaced. */
-#include "pipeline/devices/batch.h"
+#include "pipeline/photons/devices/batch.h"
 #include "stages/create_cherenkov.h"
 #include "stages/variants.h"
 #include "tests/particles/particle_world.h"

@@ -2,7 +2,7 @@
  * others, the decision depends on the event alone, a doubt is said once with its place, and light
  * below the threshold is balanced. To join: a new way in which lists give losses gets a row in
  * `decisions`. */
-#include "pipeline/particles/particle_events.h"
+#include "pipeline/photons/particles/events.h"
 #include "tests/particles/list_text.h"
 #include "tests/particles/particle_world.h"
 #include "tests/support/test_main.h"

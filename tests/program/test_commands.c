@@ -1,13 +1,13 @@
 /* The commands and the reading of command lines.
  *
- * Promises: every command of pipeline/program/commands.c describes itself completely, README.md
- * names it, and a command line is read as the description says.
- * To join: a new command is checked by the tests of the list without any change here; a new type of
- * option needs a test of how it is read. What commands do is tested in tests/tools, and the program
- * from outside in tests/cli.
+ * Promises: every command of pipeline/commands/program/commands.c describes itself completely,
+ * README.md names it, and a command line is read as the description says. To join: a new command is
+ * checked by the tests of the list without any change here; a new type of option needs a test of
+ * how it is read. What commands do is tested in tests/tools, and the program from outside in
+ * tests/cli.
  */
-#include "pipeline/program/command_line.h"
-#include "pipeline/program/commands.h"
+#include "pipeline/commands/program/command_line.h"
+#include "pipeline/commands/program/commands.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -6,7 +6,7 @@
  *
  * About 150 comparisons at 4 sigma or p > 1e-4: a correct program would fail one of them with other
  * seeds in about 1 % of all cases. */
-#include "pipeline/generator/workload.h"
+#include "pipeline/photons/generator/workload.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/moments.h"
 #include "tests/support/stage_world.h"

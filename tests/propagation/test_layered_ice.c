@@ -3,8 +3,8 @@
  *
  * How to join: a new propagate variant joins in the tables `propagates` and `propagate_names`, a
  * new pair of half-spaces in `half_spaces`. */
-#include "pipeline/tools/compare/verdict.h"
-#include "pipeline/tools/measure/experiment.h"
+#include "pipeline/commands/compare/verdict.h"
+#include "pipeline/commands/measure/experiment.h"
 #include "tests/propagation/walk.h"
 #include "tests/support/model_files.h"
 #include "tests/support/moments.h"

@@ -9,7 +9,7 @@
  * would fail one of them with other seeds in 3 % of all cases. Other numbers of photons are other
  * samples, too, so each of them would be a new draw: ICESTREAM_TEST_SCALE makes these samples
  * larger, never smaller. Needs the folder `shared`, else it skips. */
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/photons/files/hit_reader.h"
 #include "tests/support/model_files.h"
 #include "tests/support/moments.h"
 #include "tests/support/scratch_files.h"

@@ -6,8 +6,8 @@
 #ifndef BROKER_H
 #define BROKER_H
 
-#include "pipeline/queue/queue_claims.h"
-#include "pipeline/queue/queue_put.h"
+#include "pipeline/production/queue/claims.h"
+#include "pipeline/production/queue/put.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

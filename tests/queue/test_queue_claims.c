@@ -1,5 +1,5 @@
-/* Promises of pipeline/queue for workers and producers that behave well, or are killed: every
- * ticket is done once, also if workers, the broker or the answers of the broker are lost. The
+/* Promises of pipeline/production/queue for workers and producers that behave well, or are killed:
+ * every ticket is done once, also if workers, the broker or the answers of the broker are lost. The
  * broker is a real redis-server (broker.h says how to join). */
 #include "tests/queue/broker.h"
 

@@ -1,6 +1,7 @@
-/* Promises of pipeline/queue for what comes from outside: tickets, step files, addresses,
- * passwords, brokers and connections that are wrong end with a message, and nothing is lost or
- * leaves its folder. To join: one more row of a table, or a test with the broker of broker.h. */
+/* Promises of pipeline/production/queue for what comes from outside: tickets, step files,
+ * addresses, passwords, brokers and connections that are wrong end with a message, and nothing is
+ * lost or leaves its folder. To join: one more row of a table, or a test with the broker of
+ * broker.h. */
 #include "tests/queue/broker.h"
 
 #include <netdb.h>

@@ -2,7 +2,7 @@
  * The state of the run and the clock are made up here: no file is read. How to join: set the
  * members of `run` that matter, and compare files(). */
 #include "base/clock.h"
-#include "pipeline/run/claim_ahead.h"
+#include "pipeline/production/run/claim_ahead.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

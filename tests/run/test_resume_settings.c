@@ -3,7 +3,7 @@
  * the keys that differ, or the digests of a file that lists no settings; --force makes the file
  * again. Which key changes which digest is tested in tests/units/test_origin_keys.c. How to join:
  * add a row to the runs of settings_decide. */
-#include "pipeline/files/format/crc32c.h"
+#include "pipeline/photons/files/format/crc32c.h"
 #include "tests/run/run_place.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* icestream_run that is stopped in the middle of a step file: the next run continues there, and its
  * hit file has the bytes of a run that was never stopped. How to join: a test has an empty folder
  * `place` with a step file; stop_in_middle() makes a checkpoint of it. */
-#include "pipeline/files/format/table_reader.h"
+#include "pipeline/photons/files/format/table_reader.h"
 #include "tests/run/run_place.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 /* stages.detect and sink.hits in whole runs: what the hit files contain, that detection depends
  * only on the photon, and that the photon account closes. How to join: a test has an empty folder
  * `place`; write a.steps.npy into it and call RUN_ONE() with the settings. */
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/photons/files/hit_reader.h"
 #include "tests/run/run_place.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
  * for every way of computing the hits, after a stop in the middle, and with --resume. How to join:
  * a test has an empty folder `place`; write a.steps.npy into it, call expect_same() with settings.
  */
-#include "pipeline/files/waveform_check.h"
+#include "pipeline/photons/files/waveform_check.h"
 #include "tests/run/run_place.h"
 
 #include <check.h>

@@ -6,7 +6,7 @@
  * icestream_session.h says; eight threads can use one session.
  * To join: a new way to submit needs a test that compares its hits with those of a run.
  */
-#include "pipeline/session/session_state.h"
+#include "pipeline/photons/session/state.h"
 #include "tests/run/run_place.h"
 #include "tests/session/session_world.h"
 

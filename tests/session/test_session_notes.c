@@ -6,7 +6,7 @@
  * particles from a pipe stops no other one, gives the hits of the same particles in a file, and can
  * be cancelled and closed. To join: add a doubt of one step to `doubts`.
  */
-#include "pipeline/session/session_state.h"
+#include "pipeline/photons/session/state.h"
 #include "tests/run/run_place.h"
 #include "tests/session/session_world.h"
 

@@ -2,9 +2,9 @@
 #ifndef ICS_TESTS_SOURCE_MESSAGE_STREAMS_H
 #define ICS_TESTS_SOURCE_MESSAGE_STREAMS_H
 
-#include "pipeline/files/format/npy.h"
-#include "pipeline/files/format/trailer.h"
-#include "pipeline/source/message_frame.h"
+#include "pipeline/photons/files/format/npy.h"
+#include "pipeline/photons/files/format/trailer.h"
+#include "pipeline/production/source/message_frame.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/step_files.h"
 

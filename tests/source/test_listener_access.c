@@ -1,8 +1,8 @@
 /* Promises of access to the listener: which addresses and tokens are accepted, what happens to
  * sockets and files that killed processes left, and that the client in docs/sources.md works. How
  * to join: add an address to test_addresses, or a client as in test_listener.c. */
-#include "pipeline/files/access_token.h"
-#include "pipeline/source/incoming_file.h"
+#include "pipeline/photons/files/access_token.h"
+#include "pipeline/production/source/incoming_file.h"
 #include "tests/support/listener_world.h"
 #include "tests/support/step_files.h"
 #include "tests/support/test_main.h"

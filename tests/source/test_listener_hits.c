@@ -2,7 +2,7 @@
  * the file has them, and no other client is disturbed by one that does not read. The test plays the
  * run: it writes a "hit file" for each message, whose bytes depend on the message. How to join:
  * write what a client sends and expects as a function, and start it with world_start(). */
-#include "pipeline/files/format/digest.h"
+#include "pipeline/photons/files/format/digest.h"
 #include "tests/support/listener_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

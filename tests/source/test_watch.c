@@ -2,7 +2,7 @@
  * configured, and also if the
  * folder disappears or the kernel cannot watch it. How to join: call start(), change the folder,
  * and wait with wait_looks() or wait_reports(). A timer of 30 s fails a test that waits in vain. */
-#include "pipeline/source/watch.h"
+#include "pipeline/production/source/watch.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

@@ -1,7 +1,7 @@
 /* Promises of quarantine.h: names of quarantined files, reasons, and what happens if a name exists
  * already. How to join: a test has an empty folder `place`, whose `bad` is the quarantine; call
  * note() or move(), and look at the files with assert_text(). */
-#include "pipeline/spool/quarantine.h"
+#include "pipeline/production/spool/quarantine.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

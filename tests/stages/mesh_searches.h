@@ -3,7 +3,7 @@
 #define MESH_SEARCHES_H
 
 #include "stages/shapes/shape_mesh.h"
-#include "tables/tables_tree.h"
+#include "tables/tree.h"
 
 #include <check.h>
 #include <math.h>

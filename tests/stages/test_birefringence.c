@@ -3,7 +3,7 @@
  * pieces. A texture for a GPU has the numbers of the table.
  *
  * How to join: add one test for each new term of the deflection. */
-#include "tables/tables_deflection_image.h"
+#include "tables/deflection_image.h"
 #include "tests/stages/feature_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

@@ -3,7 +3,7 @@
  * back as they were given.
  *
  * How to join: add one test for each new formula of the optics. */
-#include "pipeline/models/ice/ice.h"
+#include "pipeline/photons/models/ice/ice.h"
 #include "stages/create_cherenkov.h"
 #include "stages/optics.h"
 #include "tests/support/model_files.h"

@@ -3,7 +3,7 @@
 #ifndef CLAIMS_FOLDER_H
 #define CLAIMS_FOLDER_H
 
-#include "pipeline/spool/claims.h"
+#include "pipeline/production/spool/claims.h"
 #include "tests/support/scratch_files.h"
 
 enum { CLAIMS_PATH = 2 * SCRATCH_PATH };

@@ -2,7 +2,7 @@
 #ifndef CONFIG_TEXT_H
 #define CONFIG_TEXT_H
 
-#include "pipeline/config/config.h"
+#include "pipeline/photons/config/config.h"
 
 #include <check.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #define DETECTION_WORLD_H
 
 #include "physics/detect/detect_pe.h"
-#include "pipeline/models/detector/sensors.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/models/detector/sensors.h"
+#include "pipeline/photons/models/models.h"
 #include "tests/support/loaded_models.h"
 #include "tests/support/model_files.h"
 

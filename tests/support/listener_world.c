@@ -1,6 +1,6 @@
 #include "tests/support/listener_world.h"
 
-#include "pipeline/files/format/npy.h"
+#include "pipeline/photons/files/format/npy.h"
 #include "tests/support/step_files.h"
 
 #include <arpa/inet.h>

@@ -4,7 +4,7 @@
 #ifndef LISTENER_WORLD_H
 #define LISTENER_WORLD_H
 
-#include "pipeline/source/listener.h"
+#include "pipeline/production/source/listener.h"
 #include "tests/support/scratch_files.h"
 
 #include <pthread.h>

@@ -2,7 +2,7 @@
 #ifndef LOADED_DETECTOR_H
 #define LOADED_DETECTOR_H
 
-#include "pipeline/models/detector/detector.h"
+#include "pipeline/photons/models/detector/detector.h"
 
 typedef struct loaded_detector {
     ice_detector *detector; /* NULL: it was refused */

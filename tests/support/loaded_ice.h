@@ -2,7 +2,7 @@
 #ifndef LOADED_ICE_H
 #define LOADED_ICE_H
 
-#include "pipeline/models/ice/ice.h"
+#include "pipeline/photons/models/ice/ice.h"
 
 typedef struct loaded_ice {
     ice_medium *medium; /* NULL: it was refused */

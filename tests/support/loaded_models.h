@@ -2,7 +2,7 @@
 #ifndef LOADED_MODELS_H
 #define LOADED_MODELS_H
 
-#include "pipeline/models/models.h"
+#include "pipeline/photons/models/models.h"
 
 /* Loads the models of a configuration, and destroys the configuration. Fails the test on errors.
  * The caller destroys the models. */

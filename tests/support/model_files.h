@@ -2,7 +2,7 @@
 #ifndef MODEL_FILES_H
 #define MODEL_FILES_H
 
-#include "pipeline/config/config.h"
+#include "pipeline/photons/config/config.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #ifndef MOMENTS_H
 #define MOMENTS_H
 
-#include "pipeline/tools/measure/statistics.h"
+#include "pipeline/commands/measure/statistics.h"
 
 #include <check.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef PARTICLE_FILL_H
 #define PARTICLE_FILL_H
 
-#include "pipeline/particles/particle_steps.h"
+#include "pipeline/photons/particles/steps.h"
 
 /* Plans and makes up to `capacity` steps. *count is less than `capacity` only at the end, or after
  * an error. */

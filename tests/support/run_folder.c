@@ -1,6 +1,6 @@
 #include "tests/support/run_folder.h"
 
-#include "pipeline/files/hit_reader.h"
+#include "pipeline/photons/files/hit_reader.h"
 #include "tests/support/step_files.h"
 
 #include <check.h>

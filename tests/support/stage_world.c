@@ -1,8 +1,8 @@
 #include "tests/support/stage_world.h"
 
-#include "pipeline/models/detector/detector.h"
-#include "pipeline/models/ice/ice.h"
-#include "pipeline/models/light/light.h"
+#include "pipeline/photons/models/detector/detector.h"
+#include "pipeline/photons/models/ice/ice.h"
+#include "pipeline/photons/models/light/light.h"
 
 #include <check.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #define STAGE_WORLD_H
 
 #include "graphs/graph.h"
-#include "pipeline/models/models.h"
+#include "pipeline/photons/models/models.h"
 #include "tables/tables.h"
 
 /* A world. Its parts may be changed between building tables. */

@@ -1,6 +1,6 @@
 #include "tests/support/step_files.h"
 
-#include "pipeline/files/table_writer.h"
+#include "pipeline/photons/files/table_writer.h"
 
 #include <check.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef STEP_FILES_H
 #define STEP_FILES_H
 
-#include "pipeline/files/step_reader.h"
+#include "pipeline/photons/files/step_reader.h"
 
 enum { STEP_FILE_HEADER = 1024, STEP_FILE_SPECTRA = 7 /* of the run that reads them */ };
 

@@ -2,7 +2,7 @@
 #ifndef TABLE_SAMPLES_H
 #define TABLE_SAMPLES_H
 
-#include "pipeline/table/table.h"
+#include "pipeline/photons/table/table.h"
 
 #include <check.h>
 #include <stdlib.h>

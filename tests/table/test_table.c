@@ -1,6 +1,6 @@
 /* Promises: parts of a photon table add up exactly in any order, no part counts twice, and a sum
  * that overflows is an error. To join: a new wrong axis is a row of `wrong_axes`. */
-#include "pipeline/table/table.h"
+#include "pipeline/photons/table/table.h"
 #include "tests/support/test_main.h"
 #include "tests/table/table_samples.h"
 

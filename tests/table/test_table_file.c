@@ -1,8 +1,8 @@
 /* Promises: a photon table that is written and read again is the same, equal tables give equal
  * bytes, and each damage of a file is an error that names the file. To join: a new wrong key of the
  * metadata is a row of `wrong_keys`. */
-#include "pipeline/table/table_file.h"
-#include "pipeline/table/table_metadata.h"
+#include "pipeline/photons/table/file.h"
+#include "pipeline/photons/table/metadata.h"
 #include "tests/support/test_main.h"
 #include "tests/table/table_samples.h"
 

@@ -4,8 +4,8 @@
  *
  * How to join: add a detector to world_of(). */
 #include "stages/reach.h"
-#include "tables/tables_near_image.h"
-#include "tables/tables_short_texels.h"
+#include "tables/near_image.h"
+#include "tables/short_texels.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

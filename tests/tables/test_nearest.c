@@ -4,7 +4,7 @@
  *
  * How to join: a new arrangement of points is a case of place(). */
 #include "base/error.h"
-#include "tables/tables_nearest.h"
+#include "tables/nearest.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -3,8 +3,8 @@
  *
  * How to join: add a tilt to `tilts`. */
 #include "stages/tilt.h"
-#include "tables/tables_short_texels.h"
-#include "tables/tables_tilt_image.h"
+#include "tables/short_texels.h"
+#include "tables/tilt_image.h"
 #include "tests/stages/feature_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"

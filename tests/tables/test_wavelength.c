@@ -3,7 +3,7 @@
  * quantiles of physics.md 3.3 and 3.4.
  *
  * How to join: a new built-in spectrum joins in inverse_of_every_built_in_spectrum. */
-#include "pipeline/models/light/light.h"
+#include "pipeline/photons/models/light/light.h"
 #include "stages/create_cherenkov.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"

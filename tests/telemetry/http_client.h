@@ -2,7 +2,7 @@
 #ifndef TELEMETRY_HTTP_CLIENT_H
 #define TELEMETRY_HTTP_CLIENT_H
 
-#include "pipeline/telemetry/metrics_listener.h"
+#include "pipeline/production/telemetry/metrics_listener.h"
 
 #include <arpa/inet.h>
 #include <check.h>

@@ -2,8 +2,8 @@
 #ifndef JOURNAL_PLACE_H
 #define JOURNAL_PLACE_H
 
-#include "pipeline/telemetry/journal.h"
-#include "pipeline/telemetry/journal_summary.h"
+#include "pipeline/production/telemetry/journal.h"
+#include "pipeline/production/telemetry/journal_summary.h"
 #include "tests/support/scratch_files.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
 /* Promises of the log: the line for people and the JSON line for programs of every event, and of
  * the progress. How to join: add an event and its text to the cases of lines_for_people. */
-#include "pipeline/telemetry/events.h"
+#include "pipeline/production/telemetry/events.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

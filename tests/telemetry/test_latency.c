@@ -1,6 +1,6 @@
 /* Promises of latency.h: percentiles of durations agree with those of sorted samples. How to join:
  * add durations to empty() and compare with true_quantile(). */
-#include "pipeline/telemetry/latency.h"
+#include "pipeline/production/telemetry/latency.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

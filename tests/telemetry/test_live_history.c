@@ -1,6 +1,6 @@
 /* Promises of live_history.h: the history of a run covers it from the beginning in a limited number
  * of points, and the state of a run has its name. How to join: a new state is a row of `states`. */
-#include "pipeline/telemetry/live_history.h"
+#include "pipeline/production/telemetry/live_history.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

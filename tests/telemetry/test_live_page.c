@@ -1,7 +1,7 @@
 /* Promises of the live page (metrics_listener.h): it loads nothing from elsewhere, its status comes
  * with every snapshot and with the end of the run, and no client keeps the run waiting. How to
  * join: start a listener with listen_on(), publish(), and send requests with request(). */
-#include "pipeline/telemetry/live_page.h"
+#include "pipeline/production/telemetry/live_page.h"
 #include "tests/support/test_main.h"
 #include "tests/telemetry/http_client.h"
 

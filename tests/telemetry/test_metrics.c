@@ -1,7 +1,7 @@
 /* Promises of metrics.h: every line of the text has the form that Prometheus expects, and files are
  * complete. How to join: give a new metric a value in example() and its line in `values`. */
-#include "pipeline/telemetry/latency.h"
-#include "pipeline/telemetry/metrics.h"
+#include "pipeline/production/telemetry/latency.h"
+#include "pipeline/production/telemetry/metrics.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

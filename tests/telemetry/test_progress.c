@@ -1,7 +1,7 @@
 /* Promises of progress.h: rates, what the status line shows of devices, files and queues, and
  * terminals that are too narrow for it. How to join: fill an ics_progress_state and compare the
  * text of its line. */
-#include "pipeline/telemetry/progress.h"
+#include "pipeline/production/telemetry/progress.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

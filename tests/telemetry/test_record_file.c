@@ -1,6 +1,6 @@
 /* Promises of record_file.h: a journal is known by its beginning, also if its first line is torn.
  * To join: add a beginning of a file. */
-#include "pipeline/telemetry/record_file.h"
+#include "pipeline/production/telemetry/record_file.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

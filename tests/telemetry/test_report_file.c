@@ -1,5 +1,5 @@
 /* Promises of report_file.h: two runs never write the same file at the same time. */
-#include "pipeline/telemetry/report_file.h"
+#include "pipeline/production/telemetry/report_file.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

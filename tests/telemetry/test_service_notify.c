@@ -2,7 +2,7 @@
  * receives the messages instead of systemd. The tests run the loop step by step, so that the result
  * does not depend on the speed of the machine. How to join: call begin(), do what a run does, look
  * at next_message(), and call end(). */
-#include "pipeline/telemetry/service_notify.h"
+#include "pipeline/production/telemetry/service_notify.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

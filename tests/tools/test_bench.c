@@ -4,7 +4,7 @@
  * measured, the same in text, Markdown and JSON. Times themselves are not checked.
  * To join: a new figure gets a check in schedules_and_threads (CPU) or gpu_figures (GPU).
  */
-#include "pipeline/tools/measure/rows.h"
+#include "pipeline/commands/measure/rows.h"
 #include "tests/support/json_values.h"
 #include "tests/support/model_files.h"
 #include "tests/support/scratch_files.h"

@@ -1,4 +1,4 @@
-/* Whose light `icestream compare --against` uses, with small cascades (pipeline/tools/compare).
+/* Whose light `icestream compare --against` uses, with small cascades (pipeline/commands/compare).
  *
  * Promises: the second configuration gets the light that a run of it would get. Light that is
  * thinned in another way is made again of the same particles, and sums of weights are compared.

@@ -5,7 +5,7 @@
  * tests/generator, particles in tests/particles, outputs that cannot be written in
  * tests/cli/bad_inputs/bad_inputs_commands.py.
  */
-#include "pipeline/files/step_reader.h"
+#include "pipeline/photons/files/step_reader.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 #include "tests/tools/workload_config.h"

@@ -1,11 +1,11 @@
-/* The statistics of `icestream compare` (pipeline/tools/measure/statistics.h).
+/* The statistics of `icestream compare` (pipeline/commands/measure/statistics.h).
  *
  * Promises: probabilities and critical values are those of physics.md 12.6 and of published tables
  * of the chi-square and normal distributions. One test uses random numbers with a fixed seed and
  * checks false alarm rates; its comment says how likely it fails by chance. To join: a new
  * statistic needs tabulated values and a test of its false alarm rate.
  */
-#include "pipeline/tools/measure/statistics.h"
+#include "pipeline/commands/measure/statistics.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 

@@ -4,7 +4,7 @@
  * in JSON, also if a journal is damaged or a folder cannot be read. To join: write journal lines
  * and files into the scratch folder, then compare lines of the report.
  */
-#include "pipeline/telemetry/journal.h"
+#include "pipeline/production/telemetry/journal.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

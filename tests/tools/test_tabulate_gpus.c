@@ -3,7 +3,7 @@
  * checkpoint and makes the same bytes.
  *
  * Uses a fake GPU. How to join: another way to lose a GPU is a row of `losses`. */
-#include "pipeline/tools/tabulate/tabulate.h"
+#include "pipeline/commands/tabulate/tabulate.h"
 #include "tests/devices/fake_gpu_table.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

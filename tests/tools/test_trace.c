@@ -5,8 +5,8 @@
  * different. To join: a new feature of the ice is switched on in all_hits_are_repeated_in_full_ice;
  * other settings that change paths get a test like all_hits_are_repeated.
  */
-#include "pipeline/files/hit_reader.h"
-#include "pipeline/files/table_writer.h"
+#include "pipeline/photons/files/hit_reader.h"
+#include "pipeline/photons/files/table_writer.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
 #include "tests/tools/trace_run.h"

@@ -1,10 +1,10 @@
-/* Verdicts on two samples of hits (pipeline/tools/compare/verdict.h).
+/* Verdicts on two samples of hits (pipeline/commands/compare/verdict.h).
  *
  * Promises: samples whose relation is known (identical, compatible, different, empty) get the right
  * verdict. Random numbers have fixed seeds.
  * To join: make two samples with a known relation and check the kind of the verdict.
  */
-#include "pipeline/tools/compare/verdict.h"
+#include "pipeline/commands/compare/verdict.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
 

@@ -3,7 +3,7 @@
 #ifndef TRACE_RUN_H
 #define TRACE_RUN_H
 
-#include "pipeline/files/format/table_reader.h"
+#include "pipeline/photons/files/format/table_reader.h"
 #include "tests/support/run_folder.h"
 
 #include <check.h>

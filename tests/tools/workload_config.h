@@ -2,8 +2,8 @@
 #ifndef WORKLOAD_CONFIG_H
 #define WORKLOAD_CONFIG_H
 
-#include "pipeline/config/config.h"
-#include "pipeline/generator/workload.h"
+#include "pipeline/photons/config/config.h"
+#include "pipeline/photons/generator/workload.h"
 
 #include <check.h>
 #include <string.h>

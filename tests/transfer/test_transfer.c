@@ -2,7 +2,7 @@
  * (tests/cli/exchange/test_transfer.sh) does not show: links in the way, URLs that name no file,
  * and errands next to a loop. */
 #include "base/error.h"
-#include "pipeline/transfer/errand.h"
+#include "pipeline/production/transfer/errand.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 

@@ -1,9 +1,9 @@
 /* Promises of origin.h: what the digest of the configuration is made of. test_origin_keys.c tests
  * the digests of all keys. */
-#include "pipeline/checkpoint/settings.h"
-#include "pipeline/files/format/digest.h"
-#include "pipeline/files/metadata.h"
-#include "pipeline/units/origin.h"
+#include "pipeline/photons/files/format/digest.h"
+#include "pipeline/photons/files/metadata.h"
+#include "pipeline/photons/provenance/origin.h"
+#include "pipeline/photons/provenance/settings.h"
 #include "tests/support/config_text.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"

@@ -1,8 +1,8 @@
 /* Promise: a key of a run file changes the digests of the origin if, and only if, keys.def
  * says that hits depend on the key. If this fails for a new key, its column `hits` is wrong, or,
  * for TABLES, the key needs a row in `table_keys` below. */
-#include "pipeline/config/keys.h"
-#include "pipeline/units/origin.h"
+#include "pipeline/photons/config/keys.h"
+#include "pipeline/photons/provenance/origin.h"
 #include "tests/support/config_text.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"

@@ -2,7 +2,7 @@
  * its parts, each whole part and the rest counts, and the number of threads does not matter; a file
  * that cannot be read is an error with its name. */
 #include "base/error.h"
-#include "pipeline/units/output_digest.h"
+#include "pipeline/photons/provenance/output_digest.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
 

@@ -1,7 +1,7 @@
 /* Promise: docs/unit-life.md is the table of the rules. tests/run/test_run_model.c drives the rules
  * with random jobs of a run, and shows that no unit is lost or finished twice. With ICS_REWRITE=1
  * the test writes docs/unit-life.md. */
-#include "pipeline/units/unit_rules.h"
+#include "pipeline/production/units/rules.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>

@@ -3,8 +3,8 @@
 #define ICS_BENCH_LAB_SHAPES_CASES_H
 
 #include "physics/model.h"
-#include "pipeline/config/config.h"
-#include "pipeline/config/yaml/yaml.h"
+#include "pipeline/photons/config/config.h"
+#include "pipeline/photons/config/yaml/yaml.h"
 
 enum { ICS_SHAPE_CASES = 13 };
 

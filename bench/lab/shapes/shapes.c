@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "bench/lab/shapes/cases.h"
 #include "bench/lab/shapes/visits.h"
-#include "pipeline/tools/measure/report.h"
+#include "pipeline/commands/measure/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@ static uint64_t visited_nodes, tested_triangles;
 
 #include "base/clock.h"
 #include "stages/shapes/shape_mesh.h"
-#include "tables/tables_tree.h"
+#include "tables/tree.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 #include "bench/lab/sweep/report.h"
 
-#include "pipeline/tools/measure/report.h"
+#include "pipeline/commands/measure/report.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 #include "base/error.h"
 #include "bench/lab/lab.h"
 #include "bench/lab/sweep/report.h"
-#include "pipeline/tools/measure/report.h"
+#include "pipeline/commands/measure/report.h"
 
 #include <stdlib.h>
 #include <string.h>

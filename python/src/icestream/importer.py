@@ -22,7 +22,7 @@ from ._library import Error, call, fault, ffi, lib, usage
 from .convert import written
 
 # Public models without a file `version`, by the digest of the numbers of icemodel.dat, with what their scattering needs: those of
-# pipeline/models/ice/ice_known.c.
+# pipeline/photons/models/ice/known.c.
 KNOWN = {
     "63b1daabd134bf49c94200cd0979819ea970244e6107e8dab64c07b74de4a92e": ("spice_bfr-v2", "constant"),
     "ea7a0748e15c47d3ffe18abc6bd53fcae38a80c0d3a7d6d10136b0151d866f8c": ("spice_ftp-v3m", "none"),

@@ -8,7 +8,7 @@ expect 0 "$ICESTREAM" keys
 is_empty err
 says out "detector.oversize " "a number from 1 to 100; factor by which modules are wider" \
     "one of hg-sl, hg, sl, isotropic" "[steps/*.steps.npy]"
-[ "$(wc -l <out)" -eq "$(($(grep -cE '^ICS_KEY\(' "$here/../../../pipeline/config/keys.def") + 1))" ] ||
+[ "$(wc -l <out)" -eq "$(($(grep -cE '^ICS_KEY\(' "$here/../../../pipeline/photons/config/keys.def") + 1))" ] ||
     fail "another number of keys than in keys.def"
 refuses 2 "unexpected argument device" keys run device
 expect 0 "$ICESTREAM" keys --json-schema

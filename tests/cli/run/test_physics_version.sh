@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Promises: runs of this version compute the rows of the version ICS_PHYSICS_VERSION (pipeline/files/metadata.h). If a
+# Promises: runs of this version compute the rows of the version ICS_PHYSICS_VERSION (pipeline/photons/files/metadata.h). If a
 # change of rows is wanted, give ICS_PHYSICS_VERSION the next version of icestream, and write the new digests here. Where
 # the C library computes other tables, the rows are not compared.
 # To join: a configuration that no line has gets one: NAME DIGEST-OF-TABLES DIGEST-OF-ROWS OPTIONS.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Promise: a variable of the environment that ppc reads is a warning with the key to give instead, in validate and in run,
-# unless the configuration gives this key. To join: a row of pipeline/models/plausibility_environment.c.
+# unless the configuration gives this key. To join: a row of pipeline/photons/models/plausibility_environment.c.
 source "$(dirname "$0")/../common.bash"
 found() { [ "$(grep -c "a variable of ppc" "$2")" = "$1" ] || fail "not $1 variables: $(cat "$2")"; }
 export OVSZ=1 WFLA=405 FWID=9.7 FLDR=0 PPCTABLESDIR=ice

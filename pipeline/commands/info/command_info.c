@@ -1,0 +1,39 @@
+/* The command `icestream info`. */
+#include "pipeline/commands/command.h"
+
+#include <limits.h>
+
+enum { OPTION_VERIFY, OPTION_JSON, OPTIONS };
+
+static const ics_option options[OPTIONS] = {
+    [OPTION_VERIFY] = {.name = "verify",
+                       .help = "read all rows and check digests, fields and order"},
+    [OPTION_JSON] = {.name = "json",
+                     .letter = 'j',
+                     .help = "write JSON instead of text; of several files one object per line"},
+};
+
+static int execute(const ics_arguments *given, icestream_error *error)
+{
+    const bool verify = given->options[OPTION_VERIFY].given;
+    const bool json = given->options[OPTION_JSON].given;
+    if (given->operand_count == 1) {
+        return icestream_info(given->operands[0], verify, json, stdout, error);
+    }
+    return icestream_info_files((const char *const *)given->operands, (size_t)given->operand_count,
+                                verify, json, stdout, error);
+}
+
+const ics_command ics_command_info = {
+    .name = "info",
+    .operands = "FILE...",
+    .summary = "describes files of steps, hits, paths or waveforms, photon tables, or checkpoints",
+    .details = "Of several files the sums by kind follow. The exit status is that of the worst "
+               "file. HDF5\nis read as the .npy file that convert makes of it, and - is standard "
+               "input: one file or\nmessage.",
+    .operands_min = 1,
+    .operands_max = INT_MAX,
+    .options = options,
+    .option_count = OPTIONS,
+    .execute = execute,
+};

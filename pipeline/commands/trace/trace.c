@@ -1,0 +1,301 @@
+/* icestream_trace: repeats single photons and writes every point of their paths. */
+#include "base/disk.h"
+#include "base/error.h"
+#include "base/terminal.h"
+#include "pipeline/commands/measure/report.h"
+#include "pipeline/commands/trace/photon.h"
+#include "pipeline/commands/trace/requests.h"
+#include "pipeline/commands/trace/steps.h"
+#include "pipeline/commands/trace/verdict.h"
+#include "pipeline/photons/devices/batch.h"
+#include "pipeline/photons/devices/device.h"
+#include "pipeline/photons/files/output.h"
+#include "pipeline/photons/files/table_writer.h"
+#include "pipeline/photons/provenance/origin.h"
+#include "pipeline/photons/provenance/settings.h"
+#include "pipeline/photons/session/world.h"
+#include "pipeline/production/telemetry/task_progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK = 4096 }; /* points written at a time */
+
+typedef struct tracer {
+    const icestream_config *config;
+    const icestream_trace_options *options;
+    ics_world world;
+    ics_hit_models models;
+    ice_variants variants;
+    ics_origin origin;
+    ics_trace_requests requests;
+    ics_trace_steps steps;
+    ics_table_writer *writer;
+    icestream_path_point *points; /* [BLOCK]; the first `filled` are not written yet */
+    size_t filled;
+    icestream_hit *found; /* [found_count], the hits of the photon that is followed now */
+    size_t found_count, found_capacity;
+    const icestream_step *step; /* the step of that photon */
+    ice_emission emission;
+    uint32_t photon_id, point;
+    ics_trace_verdict verdict;
+    ics_task_progress progress;
+    icestream_error *error;
+} tracer;
+
+static const uint16_t point_kinds[] = {
+    [ICS_TRACE_START] = ICESTREAM_POINT_START, [ICS_TRACE_SCATTER] = ICESTREAM_POINT_SCATTER,
+    [ICS_TRACE_HIT] = ICESTREAM_POINT_HIT,     [ICS_TRACE_ABSORBED] = ICESTREAM_POINT_ABSORBED,
+    [ICS_TRACE_LEFT] = ICESTREAM_POINT_LEFT,   [ICS_TRACE_STOPPED] = ICESTREAM_POINT_STOPPED,
+};
+
+/* ---- preparing ------------------------------------------------------------------------------- */
+
+/* Makes all that a photon's path depends on. The path does not depend on the configured device, so
+ * this machine need not have that device. */
+static int set_up(tracer *t)
+{
+    ics_gpu_options stages;
+    ICS_TRY(ics_world_create(t->config, &t->world, t->error));
+    ICS_TRY(ics_device_gpu_options_from_config(t->config, &stages, t->error));
+    t->variants = stages.variants;
+    t->models = (ics_hit_models){.tables = &t->world.tables->device,
+                                 .detector = t->world.models->detector,
+                                 .light = t->world.models->light};
+    for (int i = 0; i < ICS_STAGES; ++i) {
+        if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
+            return ics_error_set(t->error, ICESTREAM_E_CONFIG,
+                                 "stages.%s: found a header of your own, expected a variant of "
+                                 "icestream, because trace follows photons with the built-in "
+                                 "stages and does not compile headers; --set stages.%s=VARIANT "
+                                 "traces other photons with the same steps, and icestream run "
+                                 "--verify checks what the header returns",
+                                 ics_stage_name((ics_stage)i), ics_stage_name((ics_stage)i));
+        }
+    }
+    ICS_TRY(ics_origin_create(t->config, t->world.models, &t->origin, t->error));
+    t->origin.bins = (ics_bin_rule){.width = 0}; /* a file of paths has no bins */
+    return ICESTREAM_OK;
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+static int flush_points(tracer *t)
+{
+    const size_t count = t->filled;
+    t->filled = 0;
+    return ics_table_writer_append(t->writer, t->points, count, t->error);
+}
+
+/* Makes the hit of a point and stores it for the comparison with the chosen hits. */
+static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
+{
+    icestream_step step = *t->step;
+    const ics_batch batch = {.steps = &step, .emissions = &t->emission, .count = 1};
+    ICS_TRY(ics_batch_hit_from_arrival(&t->models, &batch, arrival, hit, t->error));
+    if (t->found_count == t->found_capacity) {
+        const size_t capacity = t->found_capacity ? 2 * t->found_capacity : 16;
+        icestream_hit *grown = reallocarray(t->found, capacity, sizeof *grown);
+        if (grown == NULL) {
+            return ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for hits");
+        }
+        t->found = grown;
+        t->found_capacity = capacity;
+    }
+    t->found[t->found_count++] = *hit;
+    return ICESTREAM_OK;
+}
+
+static double time_at(const tracer *t, const ics_trace_point *point)
+{
+    const ice_arrival there = {
+        .photon_id = t->photon_id, .path = point->path, .wavelength = point->wavelength};
+    return t->step->t + ics_tables_arrival_delay(t->models.tables, &t->emission, &there);
+}
+
+static int put_point(void *self, const ics_trace_point *point)
+{
+    tracer *t = self;
+    icestream_hit hit = {.string = 0};
+    if (point->arrival != NULL) {
+        ICS_TRY(keep_hit(t, point->arrival, &hit));
+    }
+    if (t->filled == BLOCK) {
+        ICS_TRY(flush_points(t));
+    }
+    t->points[t->filled++] = (icestream_path_point){
+        .event_id = t->step->event_id,
+        .t = point->arrival != NULL ? hit.t : time_at(t, point),
+        .x = point->x,
+        .y = point->y,
+        .z = point->z,
+        .dx = point->dx,
+        .dy = point->dy,
+        .dz = point->dz,
+        .path = point->path,
+        .absorption = point->absorption,
+        .wavelength = point->wavelength,
+        .step_id = t->step->step_id,
+        .photon_id = t->photon_id,
+        .point = t->point++,
+        .string = hit.string,
+        .module = hit.module,
+        .kind = point_kinds[point->kind],
+        .scatters = (uint16_t)(point->scatters < UINT16_MAX ? point->scatters : UINT16_MAX)};
+    return ICESTREAM_OK;
+}
+
+/* ---- photons --------------------------------------------------------------------------------- */
+
+static bool is_of(const icestream_hit *hit, const ics_trace_request *request)
+{
+    return hit->event_id == request->event_id && hit->step_id == request->step_id &&
+           hit->photon_id == request->photon_id;
+}
+
+/* Follows all photons, and compares the hits of each with the chosen ones. Hits and requests are in
+ * the same order. */
+static int trace_all(tracer *t)
+{
+    const ics_trace_sink sink = {put_point, t};
+    const ics_trace_requests *requests = &t->requests;
+    ics_task_progress_next(&t->progress, "following photons");
+    for (size_t i = 0, hit = 0; i < requests->count; ++i) {
+        const ics_progress_state state = {
+            .photons = i, .photons_total = (double)requests->count, .hits = t->verdict.expected};
+        ics_task_progress_show(&t->progress, &state);
+        t->step = &t->steps.items[i];
+        t->photon_id = requests->items[i].photon_id;
+        t->emission = ics_batch_step_emission(t->step, t->photon_id, 1);
+        t->point = 0;
+        t->found_count = 0;
+        ICS_TRY(
+            ics_trace_photon(&t->variants, t->models.tables, &t->emission, t->photon_id, &sink));
+        for (; hit < requests->hit_count && is_of(&requests->hits[hit], &requests->items[i]);
+             ++hit) {
+            ics_trace_verdict_add(&t->verdict, &requests->hits[hit], t->found, t->found_count);
+        }
+    }
+    return ICESTREAM_OK;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static int make_metadata(const tracer *t, json_t **out)
+{
+    const ics_trace_verdict *verdict = &t->verdict;
+    ICS_TRY(ics_origin_metadata(&t->origin, NULL, out, t->error));
+    ICS_TRY(ics_metadata_set_maths(*out, ICS_MATHS_PORTABLE, t->error));
+    int failed = json_object_set(*out, "inputs", t->steps.inputs);
+    failed |= json_object_set_new(*out, "photons", json_integer((json_int_t)t->requests.count));
+    if (verdict->expected > 0) {
+        failed |= json_object_set_new(
+            *out, "hits",
+            json_pack("{s:I, s:I, s:I, s:I}", "expected", (json_int_t)verdict->expected,
+                      "identical", (json_int_t)verdict->identical, "moved",
+                      (json_int_t)verdict->moved, "lost", (json_int_t)verdict->lost));
+    }
+    return failed ? ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for metadata")
+                  : ICESTREAM_OK;
+}
+
+static int write_paths(tracer *t)
+{
+    json_auto_t *metadata = NULL;
+    t->points = malloc(BLOCK * sizeof *t->points);
+    if (t->points == NULL) {
+        return ics_error_set(t->error, ICESTREAM_E_MEMORY, "trace: out of memory for points");
+    }
+    ICS_TRY(ics_table_writer_create(t->options->output, ics_layout_paths(), t->options->force,
+                                    &t->writer, t->error));
+    ICS_TRY(trace_all(t));
+    ICS_TRY(flush_points(t));
+    ICS_TRY(make_metadata(t, &metadata));
+    return ics_table_writer_commit(t->writer, metadata, t->error);
+}
+
+/* ---- the report ------------------------------------------------------------------------------ */
+
+/* Lists the settings that differ between the run of the hits and the configuration, with both
+ * values: "run.seed (1, 2)". The steps were compared when they were read. */
+static int list_other_settings(const tracer *t, char *text, size_t size)
+{
+    json_auto_t *settings = NULL, *ours = NULL;
+    text[0] = '\0';
+    if (t->requests.metadata == NULL) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_origin_settings(t->config, t->world.models, &settings, t->error));
+    ics_origin origin = t->origin;
+    origin.settings = settings;
+    ICS_TRY(ics_origin_metadata(&origin, NULL, &ours, t->error));
+    return ics_settings_list(t->requests.metadata, ours, text, size, t->error);
+}
+
+static int report(const tracer *t, FILE *out)
+{
+    char others[1024];
+    const ics_maths_used maths = ics_metadata_maths(t->requests.metadata);
+    ICS_TRY(list_other_settings(t, others, sizeof others));
+    const bool is_stream = strcmp(t->options->output, "-") == 0;
+    fprintf(out, "%s: %llu points of %zu photon%s\n",
+            is_stream ? "standard output" : t->options->output,
+            (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
+            t->requests.count == 1 ? "" : "s");
+    if (t->steps.foreign) {
+        fprintf(out, "  the hits are those of another step file than %s\n", t->options->steps);
+    }
+    ics_trace_verdict_print(&t->verdict, maths, others, out);
+    ICS_TRY(ics_report_end("trace", out, t->error));
+    return ics_trace_verdict_status(&t->verdict, maths, t->options->output, t->error);
+}
+
+/* Refuses to replace a file that the trace reads, and to write binary data to a terminal. */
+static int check_output(const icestream_config *config, const icestream_trace_options *options,
+                        icestream_error *error)
+{
+    if (strcmp(options->output, "-") == 0) {
+        return ics_terminal_check_output("--output", error);
+    }
+    const char *const inputs[] = {options->hits, options->steps};
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i) {
+        if (inputs[i] != NULL && ics_disk_is_same_file(inputs[i], options->output)) {
+            return ics_error_set(error, ICESTREAM_E_USAGE,
+                                 "--output: found %s, which is an input, expected another name",
+                                 options->output);
+        }
+    }
+    ICS_TRY(ics_config_check_output(config, "--output", options->output, error));
+    return ics_output_check_ending("--output", options->output, ".npy", error);
+}
+
+static int trace(tracer *t, FILE *out)
+{
+    const icestream_config *config = t->config;
+    ICS_TRY(check_output(config, t->options, t->error));
+    ICS_TRY(ics_trace_requests_create(t->options, &t->requests, t->error));
+    ICS_TRY(set_up(t));
+    ICS_TRY(ics_trace_steps_find(config, t->options->steps, &t->requests, t->world.models,
+                                 &t->steps, t->error));
+    const int status = write_paths(t);
+    ics_task_progress_end(&t->progress);
+    ICS_TRY(status);
+    return report(t, out);
+}
+
+int icestream_trace(const icestream_config *config, const icestream_trace_options *options,
+                    FILE *out, icestream_error *error)
+{
+    tracer t = {.config = config,
+                .options = options,
+                .progress = ics_task_progress_begin(options->progress),
+                .error = error};
+    const int status = trace(&t, out);
+    ics_table_writer_destroy(t.writer);
+    free(t.points);
+    free(t.found);
+    ics_trace_steps_free(&t.steps);
+    ics_trace_requests_free(&t.requests);
+    ics_world_destroy(&t.world);
+    return status;
+}

@@ -1,5 +1,0 @@
-/* A medium whose optics are given by wavelength (ice_spectral.c reads it). The feature has no keys
- * in files of ice, and reports of a medium describe water in place of ice. */
-#include "pipeline/models/ice/ice_features.h"
-
-const ics_ice_feature ics_ice_feature_water = {.name = NULL};

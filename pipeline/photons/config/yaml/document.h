@@ -1,0 +1,27 @@
+/* A YAML document and its memory. Private to the files that make documents. */
+#ifndef ICS_PHOTONS_CONFIG_YAML_DOCUMENT_H
+#define ICS_PHOTONS_CONFIG_YAML_DOCUMENT_H
+
+#include "pipeline/photons/config/yaml/yaml.h"
+
+struct ics_yaml {
+    struct ics_yaml_block *blocks; /* all memory of the tree; ics_yaml_destroy() frees them */
+    ics_yaml_source source;
+    size_t faults; /* counted through source.faults */
+    const ics_yaml_node *root;
+};
+
+/* Makes a document without nodes. `has_folder`: `name` is a path, and paths in the document refer
+ * to its folder; false: they refer to the current folder. ICESTREAM_E_MEMORY. */
+int ics_yaml_document_create(const char *name, bool has_folder, ics_yaml **out,
+                             icestream_error *error);
+
+/* Memory that lives as long as the document; NULL: no memory. */
+void *ics_yaml_document_memory(ics_yaml *document, size_t bytes);
+/* A copy of `length` bytes with a zero after them, in such memory; NULL: no memory. */
+char *ics_yaml_document_text(ics_yaml *document, const char *text, size_t length);
+
+/* Adds "NAME: error: out of memory". Returns ICESTREAM_E_MEMORY. */
+int ics_yaml_document_no_memory(icestream_error *error, const char *name);
+
+#endif

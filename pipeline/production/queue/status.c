@@ -1,0 +1,41 @@
+#include "pipeline/production/queue/status.h"
+
+#include "base/error.h"
+#include "base/json_read.h"
+#include "pipeline/production/queue/scripts.h"
+
+#include <jansson.h>
+
+enum { PATIENCE = 5 }; /* s that a call waits for the broker */
+
+/* cjson writes an empty list as {}. */
+static void make_list(json_t *report, const char *name)
+{
+    if (!json_is_array(json_object_get(report, name))) {
+        json_object_set_new(report, name, json_array());
+    }
+}
+
+int ics_queue_status(const ics_queue_login *login, json_t **out, icestream_error *error)
+{
+    ICS_DESTROYS(ics_queue_link_destroy) ics_queue_link *link = NULL;
+    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
+    ics_queue_command command;
+    *out = NULL;
+    ICS_TRY(ics_queue_link_create(login, PATIENCE, &link, error));
+    const char *shown = ics_queue_link_address(link)->shown;
+    ics_queue_script_begin(ICS_QUEUE_LOOK, ics_queue_link_address(link), &command);
+    ICS_TRY(ics_queue_link_call(link, &command, &reply, error));
+    json_t *report =
+        reply->type == REDIS_REPLY_STRING ? ics_json_read(reply->str, reply->len, 0, NULL) : NULL;
+    if (report == NULL) {
+        return ics_error_set(error, ICESTREAM_E_FAILED,
+                             "%s: found an answer that is no JSON, expected the state of a queue",
+                             shown);
+    }
+    json_object_set_new(report, "queue", json_string(shown));
+    make_list(report, "workers");
+    make_list(report, "failures");
+    *out = report;
+    return ICESTREAM_OK;
+}
