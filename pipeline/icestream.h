@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define ICESTREAM_VERSION "0.2.0"
+#define ICESTREAM_VERSION "0.3.0"
 
 /* Returns the word that is closest to a mistyped one, or NULL if no word is close enough. */
 ICESTREAM_PUBLIC const char *icestream_suggestion(const char *typed, const char *const *words,

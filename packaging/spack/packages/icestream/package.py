@@ -1,4 +1,4 @@
-# spack repo add packaging/spack; spack dev-build icestream@0.2.0 in the root of the sources
+# spack repo add packaging/spack; spack dev-build icestream@0.3.0 in the root of the sources
 from spack.package import *
 
 
@@ -7,7 +7,7 @@ class Icestream(CMakePackage, CudaPackage):
 
     license("BSD-2-Clause")
 
-    version("0.2.0")
+    version("0.3.0")
 
     variant("assimp", default=True, description="Read meshes of modules")
     variant("http", default=True, description="Serve metrics over HTTP")
