@@ -79,23 +79,32 @@ static void add_interleaved(ics_collector *collector, uint32_t hits, uint32_t pi
     }
 }
 
+static ics_collector *make(ics_hit_budget *budget)
+{
+    ics_collector *collector = NULL;
+    ck_assert_int_eq(ics_collector_create(budget, NULL, &collector, NULL), ICESTREAM_OK);
+    return collector;
+}
+
+/* Merges the hits, which must be as many. They can be merged again, as after a full disk. */
+static void expect_hits(ics_collector *collector, uint64_t count)
+{
+    receiver all = {.answer = ICESTREAM_OK};
+    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
+                     ICESTREAM_OK);
+    ck_assert_uint_eq(all.count, count);
+}
+
 static void check_merge(size_t budget_bytes, uint32_t hits, uint32_t pieces)
 {
     ics_hit_budget budget = {.limit = budget_bytes};
-    ics_collector *collector = NULL;
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
+    ics_collector *collector = make(&budget);
     add_interleaved(collector, hits, pieces);
     ck_assert_uint_eq(ics_collector_count(collector), hits);
     /* One piece may exceed the budget. */
     ck_assert_uint_le(budget.used, budget_bytes + ((size_t)hits / pieces + 1) * 64);
-    receiver all = {.count = 0};
-    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
-                     ICESTREAM_OK);
-    ck_assert_uint_eq(all.count, hits);
-    all.count = 0; /* merged again, as after a full disk */
-    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
-                     ICESTREAM_OK);
-    ck_assert_uint_eq(all.count, hits);
+    expect_hits(collector, hits);
+    expect_hits(collector, hits);
     ics_collector_destroy(collector);
     ck_assert_uint_eq(budget.used, 0);
 }
@@ -120,19 +129,12 @@ END_TEST
 START_TEST(test_two_files_share_a_budget)
 {
     ics_hit_budget budget = {.limit = 1600 * 64};
-    ics_collector *large = NULL, *small = NULL;
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &large, NULL), ICESTREAM_OK);
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &small, NULL), ICESTREAM_OK);
+    ics_collector *large = make(&budget), *small = make(&budget);
     add_interleaved(large, 1500, 3);
     add_interleaved(small, 5000, 200);
     ck_assert_uint_le(budget.used, (1600 + 100 + 25) * 64);
-    receiver first = {.count = 0}, second = {.count = 0};
-    ck_assert_int_eq(ics_collector_merge(large, receive_counting, &first, NULL, NULL),
-                     ICESTREAM_OK);
-    ck_assert_int_eq(ics_collector_merge(small, receive_counting, &second, NULL, NULL),
-                     ICESTREAM_OK);
-    ck_assert_uint_eq(first.count, 1500);
-    ck_assert_uint_eq(second.count, 5000);
+    expect_hits(large, 1500);
+    expect_hits(small, 5000);
     ics_collector_destroy(large);
     ics_collector_destroy(small);
     ck_assert_uint_eq(budget.used, 0);
@@ -142,22 +144,14 @@ END_TEST
 START_TEST(test_errors_end_a_merge)
 {
     ics_hit_budget budget = {.limit = 1 << 20};
-    ics_collector *collector = NULL;
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
+    ics_collector *collector = make(&budget);
     add_interleaved(collector, 10000, 10);
     receiver refusing = {.answer = ICESTREAM_E_OUTPUT};
     ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &refusing, NULL, NULL),
                      ICESTREAM_E_OUTPUT);
     ck_assert_uint_gt(refusing.count, 0);
     ck_assert_uint_lt(refusing.count, 10000);
-    refusing = (receiver){.answer = ICESTREAM_OK};
-    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &refusing, NULL, NULL),
-                     ICESTREAM_OK);
-    ck_assert_uint_eq(refusing.count, 10000);
-    ics_collector_destroy(collector);
-
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
-    add_interleaved(collector, 10000, 10);
+    expect_hits(collector, 10000);
     atomic_bool cancel = true;
     receiver idle = {.answer = ICESTREAM_OK};
     icestream_error error = {0};
@@ -199,8 +193,7 @@ static int add_thousand(ics_collector *collector, uint32_t first, icestream_erro
 START_TEST(test_spill_that_failed_is_tried_again)
 {
     ics_hit_budget budget = {.limit = 1000 * 64};
-    ics_collector *collector = NULL;
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &collector, NULL), ICESTREAM_OK);
+    ics_collector *collector = make(&budget);
     scratch_limit_files((size_t)64 * 1024);
     icestream_error error = {0};
     for (uint32_t piece = 0; piece < 4; ++piece) {
@@ -214,10 +207,7 @@ START_TEST(test_spill_that_failed_is_tried_again)
     scratch_unlimit_files();
     ck_assert_int_eq(ics_collector_add(collector, NULL, 0, &error), ICESTREAM_OK);
     ck_assert_uint_eq(budget.used, 0);
-    receiver all = {.answer = ICESTREAM_OK};
-    ck_assert_int_eq(ics_collector_merge(collector, receive_counting, &all, NULL, NULL),
-                     ICESTREAM_OK);
-    ck_assert_uint_eq(all.count, 4000);
+    expect_hits(collector, 4000);
     ics_collector_destroy(collector);
 }
 END_TEST
@@ -225,9 +215,7 @@ END_TEST
 START_TEST(test_a_collector_takes_the_hits_of_another)
 {
     ics_hit_budget budget = {.limit = 1500 * 64};
-    ics_collector *to = NULL, *from = NULL;
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &to, NULL), ICESTREAM_OK);
-    ck_assert_int_eq(ics_collector_create(&budget, NULL, &from, NULL), ICESTREAM_OK);
+    ics_collector *to = make(&budget), *from = make(&budget);
     ck_assert_int_eq(add_thousand(to, 0, NULL), ICESTREAM_OK);
     ck_assert_int_eq(add_thousand(from, 1, NULL), ICESTREAM_OK); /* in a temporary file */
     ck_assert_int_eq(add_thousand(from, 2, NULL), ICESTREAM_OK); /* in the temporary file */
@@ -247,12 +235,9 @@ START_TEST(test_a_collector_takes_the_hits_of_another)
     ck_assert_uint_eq(ics_collector_count(to), 4000);
     ck_assert_uint_eq(ics_collector_count(from), 0);
     ck_assert_uint_eq(budget.used, 2000 * 64);
-    receiver all = {.answer = ICESTREAM_OK}, none = {.answer = ICESTREAM_OK};
-    ck_assert_int_eq(ics_collector_merge(from, receive_counting, &none, NULL, NULL), ICESTREAM_OK);
-    ck_assert_uint_eq(none.count, 0);
+    expect_hits(from, 0);
     ics_collector_destroy(from);
-    ck_assert_int_eq(ics_collector_merge(to, receive_counting, &all, NULL, NULL), ICESTREAM_OK);
-    ck_assert_uint_eq(all.count, 4000);
+    expect_hits(to, 4000);
     ics_collector_destroy(to);
     ck_assert_uint_eq(budget.used, 0);
 }

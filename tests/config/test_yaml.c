@@ -1,13 +1,12 @@
 /* Promise: the YAML tree keeps structure, texts and places, of files and of values from the command
- * line, and a path that is no readable file is an error that names it. To join: a new kind of value
- * is a row of the table of values_outside_files_are_literal_unless_they_look_like_yaml. */
+ * line; tests/cli/bad_inputs_configuration.py has the paths that cannot be read. To join: a new
+ * kind of value is a row of values_outside_files_are_literal_unless_they_look_like_yaml. */
 #include "tests/config/yaml_text.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 START_TEST(tree_keeps_structure_and_places)
@@ -209,17 +208,7 @@ END_TEST
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void expect_unreadable(const char *path, const char *part)
-{
-    ics_yaml *document = NULL;
-    icestream_error error = {0};
-    ck_assert_int_eq(ics_yaml_read_file(path, &document, &error), ICESTREAM_E_CONFIG);
-    ck_assert_ptr_null(document);
-    ck_assert_msg(strncmp(error.text, path, strlen(path)) == 0 && strstr(error.text, part),
-                  "found \"%s\", expected \"%s\"", error.text, part);
-}
-
-START_TEST(files_are_read_and_impossible_ones_refused)
+START_TEST(files_are_read)
 {
     char folder[] = "/tmp/icestream-yaml-XXXXXX";
     ck_assert_ptr_nonnull(mkdtemp(folder));
@@ -240,21 +229,8 @@ START_TEST(files_are_read_and_impossible_ones_refused)
     ck_assert_uint_eq(ics_yaml_root(document)->count, 0);
     ics_yaml_destroy(document);
 
-    /* The file is sparse and needs no disk space. */
-    ck_assert_int_eq(truncate(path, ((off_t)16 << 20) + 1), 0);
-    expect_unreadable(path, ": error: the file has 16777217 bytes, expected at most 16777216");
-    if (geteuid() != 0) {
-        ck_assert_int_eq(chmod(path, 0), 0);
-        expect_unreadable(path, ": error: cannot open the file: Permission denied");
-    }
     ck_assert_int_eq(unlink(path), 0);
-    expect_unreadable(path, ": error: cannot open the file: No such file or directory");
-    ck_assert_int_eq(mkfifo(path, 0600), 0);
-    expect_unreadable(path, ": error: found a pipe, socket or device, expected a regular file");
-    ck_assert_int_eq(unlink(path), 0);
-    expect_unreadable(folder, ": error: found a folder, expected a YAML file");
     ck_assert_int_eq(rmdir(folder), 0);
-    expect_unreadable("/dev/zero", ": error: found a pipe, socket or device");
 }
 END_TEST
 
@@ -285,7 +261,7 @@ ICS_TEST_MAIN("yaml")
     tcase_add_test(tree, descriptions_are_short_and_printable);
     suite_add_tcase(suite, tree);
     TCase *files = tcase_create("files");
-    tcase_add_test(files, files_are_read_and_impossible_ones_refused);
+    tcase_add_test(files, files_are_read);
     tcase_add_test(files, folder_of_a_file);
     suite_add_tcase(suite, files);
 }

@@ -33,40 +33,45 @@ static int convert_one(const char *field, ics_layout_number_type type, const voi
     return ics_conversion_rows(&conversion, "a.npy", 40, row, 1, out, error);
 }
 
+/* Bytes of a number, the lowest one first, and the value that x of a step gets. */
+static const struct {
+    ics_layout_number_type type;
+    const char *bytes;
+    float x;
+} good_numbers[] = {
+    {{'f', 8}, "\x9a\x99\x99\x99\x99\x99\xb9\xbf", -0.1f},
+    {{'f', 2}, "\x55\x35", 0.333251953125f}, /* the half-precision number nearest to a third */
+    {{'f', 2}, "\x01\x80", -0x1p-24f},       /* the smallest one, negative */
+    {{'f', 2}, "\x00\xfc", -INFINITY},
+    {{'f', 2}, "\x00\x7e", NAN},
+    {{'i', 1}, "\x80", -128.0f},
+    {{'i', 8}, "\0\0\0\0\0\0\0\x80", -0x1p63f},
+};
+
 START_TEST(numbers_that_fit_are_converted)
 {
     icestream_step step;
     icestream_error error;
-    double real = -0.1;
-    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 8}, &real, &step, &error), 0);
-    ck_assert(step.x == -0.1f);
-    uint16_t half = 0x3555; /* the half-precision number nearest to a third */
-    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
-    ck_assert(step.x == 0.333251953125f);
-    half = 0x8001; /* the smallest one, negative */
-    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
-    ck_assert(step.x == -0x1p-24f);
-    half = 0xfc00;
-    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
-    ck_assert(isinf(step.x) && step.x < 0);
-    half = 0x7e00;
-    ck_assert_int_eq(convert_one("x", (ics_layout_number_type){'f', 2}, &half, &step, &error), 0);
-    ck_assert(isnan(step.x));
-    int8_t small = -128;
-    ck_assert_int_eq(convert_one("z", (ics_layout_number_type){'i', 1}, &small, &step, &error), 0);
-    ck_assert(step.z == -128.0f);
-    int64_t large = INT64_MIN;
-    ck_assert_int_eq(convert_one("z", (ics_layout_number_type){'i', 8}, &large, &step, &error), 0);
-    ck_assert(step.z == -0x1p63f);
-    large = 4294967295;
+    const float x = good_numbers[_i].x;
+    ck_assert_int_eq(convert_one("x", good_numbers[_i].type, good_numbers[_i].bytes, &step, &error),
+                     0);
+    ck_assert(isnan(x) ? isnan(step.x) : step.x == x);
+}
+END_TEST
+
+START_TEST(whole_numbers_are_kept)
+{
+    icestream_step step;
+    icestream_error error;
+    const int64_t large = 4294967295;
+    const double real = 200;
+    const uint8_t yes = 1;
     ck_assert_int_eq(
         convert_one("photons", (ics_layout_number_type){'i', 8}, &large, &step, &error), 0);
     ck_assert_uint_eq(step.photons, 4294967295u);
-    real = 200;
     ck_assert_int_eq(convert_one("photons", (ics_layout_number_type){'f', 8}, &real, &step, &error),
                      0);
     ck_assert_uint_eq(step.photons, 200);
-    uint8_t yes = 1;
     ck_assert_int_eq(convert_one("flags", (ics_layout_number_type){'b', 1}, &yes, &step, &error),
                      0);
     ck_assert_uint_eq(step.flags, 1);
@@ -192,7 +197,8 @@ END_TEST
 ICS_TEST_MAIN("conversion")
 {
     TCase *conversion = tcase_create("conversion");
-    tcase_add_test(conversion, numbers_that_fit_are_converted);
+    tcase_add_loop_test(conversion, numbers_that_fit_are_converted, 0, COUNT(good_numbers));
+    tcase_add_test(conversion, whole_numbers_are_kept);
     tcase_add_loop_test(conversion, number_that_does_not_fit_is_an_error, 0, COUNT(misfits));
     tcase_add_test(conversion, signed_fields_have_their_whole_range);
     tcase_add_test(conversion, unusable_fields_are_all_named);

@@ -23,6 +23,16 @@ static char *info(const char *path, bool verify, bool json, int *status, icestre
     return text;
 }
 
+/* The file is refused, with these words. */
+static void refuse(const char *path, bool verify, const char *says)
+{
+    int status;
+    icestream_error error;
+    free(info(path, verify, false, &status, &error));
+    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
+    expect_in(error.text, says);
+}
+
 START_TEST(info_describes_steps)
 {
     scratch place = scratch_create();
@@ -110,27 +120,21 @@ START_TEST(info_verifies_the_account)
     scratch_path(&place, "a.hits.npy", path);
     json_t *metadata = hit_metadata(7);
     write_table(path, ics_layout_hits(), 6, metadata);
-    free(info(path, true, false, &status, &error));
-    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "account.hits: found 7, expected 6, the number of rows");
+    refuse(path, true, "account.hits: found 7, expected 6, the number of rows");
     json_object_set_new(json_object_get(metadata, "account"), "left", json_integer(1));
     write_table(path, ics_layout_hits(), 7, metadata);
-    free(info(path, true, false, &status, &error));
-    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "account: found 1000000 photons created, expected the sum of");
+    refuse(path, true, "account: found 1000000 photons created, expected the sum of");
     free(info(path, false, false, &status, &error)); /* without verify this is no error */
     ck_assert_int_eq(status, 0);
     json_object_del(metadata, "account");
     write_table(path, ics_layout_hits(), 7, metadata);
-    free(info(path, true, false, &status, &error));
-    expect_in(error.text, "account: found none that is complete");
+    refuse(path, true, "account: found none that is complete");
     json_decref(metadata);
     size_t size;
     unsigned char *bytes = scratch_read(path, &size);
     scratch_write(path, bytes, 1024 + 7 * 64);
     free(bytes);
-    free(info(path, true, false, &status, &error));
-    expect_in(error.text, "found no trailer");
+    refuse(path, true, "found no trailer");
     scratch_remove(&place);
 }
 END_TEST
@@ -151,22 +155,15 @@ START_TEST(info_shows_bad_values_and_verify_refuses_them)
     expect_in(text, "t              -5 .. inf ns");
     expect_in(text, "no trailer");
     free(text);
-    free(info(path, true, false, &status, &error));
-    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "row 0, field t: found inf");
+    refuse(path, true, "row 0, field t: found inf");
     scratch_write(path, bytes, size); /* with a trailer that does not fit the rows */
-    free(info(path, false, false, &status, &error));
-    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "rows 0 to 14563: found CRC-32C");
+    refuse(path, false, "rows 0 to 14563: found CRC-32C");
     scratch_write(path, "not a table", 11);
-    free(info(path, false, false, &status, &error));
-    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
+    refuse(path, false, "no .npy magic string");
     static const char other[] = "\x93NUMPY\x01\x00\x46\x00{'descr': [('a', '<f4')], "
                                 "'fortran_order': False, 'shape': (0,)}         ";
     scratch_write(path, other, 80);
-    free(info(path, false, false, &status, &error));
-    ck_assert_int_eq(status, ICESTREAM_E_INPUT);
-    expect_in(error.text, "expected the fields of steps or hits");
+    refuse(path, false, "expected the fields of steps or hits");
     free(bytes);
     scratch_remove(&place);
 }

@@ -15,11 +15,11 @@ static void check_types(const ics_types *types)
 
 static int check_detx(const ics_text *text, icestream_error *error)
 {
-    static const ics_detx_shape shape = {
-        .name = "fuzz", .radius = 0.2159, .oversize = 1, .pmt_radius = 0.04, .beta = 0.5};
+    char name[] = "fuzz";
+    const ice_module_type sphere = {.name = name, .radius = 0.2159, .oversize = 1, .beta = 0.5};
     ics_types types = {0};
     ics_module_list list;
-    const int status = ics_detx_read(text, &shape, &types, &list, error);
+    const int status = ics_detx_read(text, &sphere, 0.04, &types, &list, error);
     require(status == ICESTREAM_OK || list.count == 0);
     check_types(&types); /* also after an error: those of the modules before it */
     for (size_t i = 0; i < list.count; ++i) {

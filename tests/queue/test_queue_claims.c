@@ -11,10 +11,10 @@ START_TEST(test_tickets_are_shared)
     ck_assert_int_eq(broker_put("a.npy", "steps of a", NULL), ICESTREAM_OK);
     ck_assert_int_eq(broker_put("b.npy", "steps of b", NULL), ICESTREAM_OK);
     ics_claims one = broker_worker("one", 60), two = broker_worker("two", 60);
-    broker_assert_counts(&one, (ics_claims_counts){.waiting = 2});
+    broker_assert_counts(&one, (broker_counts){.waiting = 2});
     ics_claim a = broker_claim(&one, "a.npy"), b = broker_claim(&two, "b.npy");
     broker_claim(&one, NULL);
-    broker_assert_counts(&one, (ics_claims_counts){.mine = 1, .others = 1});
+    broker_assert_counts(&one, (broker_counts){.claimed = 2});
     size_t size = 0;
     unsigned char *steps = scratch_read(a.path, &size);
     ck_assert_uint_eq(size, a.bytes);
@@ -26,7 +26,7 @@ START_TEST(test_tickets_are_shared)
     ck_assert(broker_done(&one, &a, DIGEST_A));
     ck_assert_int_ne(access(path, F_OK), 0); /* the worker keeps nothing */
     ck_assert(broker_done(&two, &b, DIGEST_B));
-    broker_assert_counts(&one, (ics_claims_counts){.done = 2});
+    broker_assert_counts(&one, (broker_counts){.done = 2});
     ck_assert_int_eq(BROKER_CALL("XLEN", "work:results"), 2);
     ck_assert(broker_stream_has("work:results", DIGEST_A));
     ck_assert(broker_stream_has("work:results", "out.hits.npy"));
@@ -88,7 +88,7 @@ START_TEST(test_lost_but_first)
     ck_assert(!broker_done(&two, &second, DIGEST_B));
     ck_assert_uint_eq(the_broker.notes, 1);
     ck_assert_ptr_nonnull(strstr(the_broker.note, "hits depend on more"));
-    broker_assert_counts(&one, (ics_claims_counts){.done = 1});
+    broker_assert_counts(&one, (broker_counts){.done = 1});
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
 }
@@ -175,7 +175,7 @@ START_TEST(test_given_back)
     ck_assert_int_eq(ics_claims_give_back(&one, &claim, &held, NULL), ICESTREAM_OK);
     ck_assert(held);
     ics_claims_claim_free(&claim);
-    broker_assert_counts(&one, (ics_claims_counts){.waiting = 1});
+    broker_assert_counts(&one, (broker_counts){.waiting = 1});
     claim = broker_claim(&two, "a.npy"); /* at once, and as if nobody had begun it */
     ck_assert_uint_eq(claim.attempt, 1);
     ck_assert(broker_done(&two, &claim, DIGEST_A));
@@ -206,7 +206,7 @@ START_TEST(test_dead_letters)
     ck_assert_int_eq(ics_claims_fail(&last, &claim, claim.refusal, &held, NULL), ICESTREAM_OK);
     ck_assert(held);
     ics_claims_claim_free(&claim);
-    broker_assert_counts(&last, (ics_claims_counts){.quarantined = 1});
+    broker_assert_counts(&last, (broker_counts){.dead = 1});
     ck_assert(broker_stream_has("work:dead", "never finished"));
     ck_assert_int_eq(broker_put("a.npy", "better", NULL), ICESTREAM_OK); /* the name is free */
     claim = broker_claim(&last, "a.npy");
@@ -232,7 +232,7 @@ START_TEST(test_broker_is_killed)
     ck_assert(broker_done(&one, &a, DIGEST_A));
     claim = broker_claim(&one, "b.npy");
     ck_assert(broker_done(&one, &claim, DIGEST_A));
-    broker_assert_counts(&one, (ics_claims_counts){.done = 2});
+    broker_assert_counts(&one, (broker_counts){.done = 2});
     /* Without its data: this is said, and the worker goes on. */
     ck_assert_int_eq(BROKER_CALL("FLUSHALL"), 0);
     broker_claim(&one, NULL);

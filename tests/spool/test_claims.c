@@ -48,7 +48,7 @@ START_TEST(test_oldest_first)
     char path[CLAIMS_PATH];
     ck_assert_int_eq(stat(claims_path(&place, "a.npy", path), &about), 0);
     ics_claims claims = claims_worker(&place, "w", 60);
-    claims_assert_counts(&claims, (ics_claims_counts){.waiting = 3});
+    claims_assert_counts(&place, &claims, (claims_counts){.waiting = 3});
     ics_claim first = claims_take(&claims, "c.npy"), rest[5];
     size_t count;
     ck_assert_int_eq(ics_claims_take(&claims, 5, rest, &count, NULL), ICESTREAM_OK);
@@ -63,11 +63,11 @@ START_TEST(test_oldest_first)
     ck_assert_str_eq(rest[0].path, claims_path(&place, ".icestream/claimed/w/1~a.npy", path));
     ck_assert(!claims_exists(&place, "a.npy"));
     claims_take_none(&claims);
-    claims_assert_counts(&claims, (ics_claims_counts){.mine = 3});
+    claims_assert_counts(&place, &claims, (claims_counts){.claimed = 3});
     ck_assert(claims_done(&claims, &first, ICS_AFTER_DELETE));
     ck_assert(claims_done(&claims, &rest[0], ICS_AFTER_DELETE));
     ck_assert(claims_done(&claims, &rest[1], ICS_AFTER_DELETE));
-    claims_assert_counts(&claims, (ics_claims_counts){0});
+    claims_assert_counts(&place, &claims, (claims_counts){0});
     ics_claims_destroy(&claims);
 }
 END_TEST
@@ -192,12 +192,12 @@ START_TEST(test_workers_share_a_folder)
     ics_claim c = claims_take(&one, "c.npy"); /* b.npy is in the list of `one` */
     claims_take_none(&one);
     claims_take_none(&two);
-    claims_assert_counts(&one, (ics_claims_counts){.mine = 2, .others = 1});
+    claims_assert_counts(&place, &one, (claims_counts){.claimed = 3});
     ck_assert(claims_hold(&one, &a));
     ck_assert(claims_done(&one, &a, ICS_AFTER_MOVE));
     ck_assert(claims_done(&two, &b, ICS_AFTER_MOVE));
     ck_assert(claims_done(&one, &c, ICS_AFTER_MOVE));
-    claims_assert_counts(&two, (ics_claims_counts){.done = 3});
+    claims_assert_counts(&place, &two, (claims_counts){.done = 3});
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
     ck_assert_uint_eq(claims_count(&place, ".icestream/claimed"), 0);

@@ -19,7 +19,7 @@ START_TEST(test_kept_files_are_done_once)
     claims_assert_text(&place, "a.npy", "a");
     claims_take_none(&one);
     claims_take_none(&two);
-    claims_assert_counts(&two, (ics_claims_counts){.done = 1});
+    claims_assert_counts(&place, &two, (claims_counts){.done = 1});
     ics_claims_destroy(&one);
     one = claims_worker(&place, "one", 60);
     claims_take_none(&one);
@@ -95,7 +95,7 @@ START_TEST(test_marks_that_do_not_count)
 
     place.options.forget = true;
     claims = claims_worker(&place, "w", 60);
-    claims_assert_counts(&claims, (ics_claims_counts){.waiting = 2});
+    claims_assert_counts(&place, &claims, (claims_counts){.waiting = 2});
     ics_claims_destroy(&claims);
 }
 END_TEST
@@ -111,7 +111,7 @@ START_TEST(test_moved_files_are_never_overwritten)
     claims_assert_text(&place, ".icestream/done/a.npy", "one");
     claims_assert_text(&place, ".icestream/done/a.npy.2", "two");
     claims_assert_text(&place, ".icestream/done/a.npy.3", "three");
-    claims_assert_counts(&claims, (ics_claims_counts){.done = 3});
+    claims_assert_counts(&place, &claims, (claims_counts){.done = 3});
     ics_claims_destroy(&claims);
 }
 END_TEST
@@ -129,7 +129,7 @@ START_TEST(test_bad_files_are_quarantined)
     claims_assert_text(&place, "quarantine/a.npy.2", "worse");
     claims_assert_text(&place, "quarantine/a.npy.2.reason", "row 2: worse\n");
     claims_take_none(&claims);
-    claims_assert_counts(&claims, (ics_claims_counts){.quarantined = 2});
+    claims_assert_counts(&place, &claims, (claims_counts){.quarantined = 2});
     ics_claims_destroy(&claims);
 }
 END_TEST

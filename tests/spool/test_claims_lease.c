@@ -48,7 +48,7 @@ START_TEST(test_expired_claims_are_taken_over)
     ck_assert(!claims_done(&one, &a, ICS_AFTER_DELETE));
     ck_assert(claims_done(&one, &b, ICS_AFTER_MOVE));
     ck_assert(claims_done(&two, &mine, ICS_AFTER_MOVE));
-    claims_assert_counts(&one, (ics_claims_counts){.done = 2});
+    claims_assert_counts(&place, &one, (claims_counts){.done = 2});
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
 }
@@ -198,7 +198,7 @@ START_TEST(test_worker_killed_after_the_mark)
         claims = claims_worker(&place, both ? "one" : "two", 60);
         claims_take_none(&claims);
         claims_assert_text(&place, "a.npy", "a");
-        claims_assert_counts(&claims, (ics_claims_counts){.done = 1});
+        claims_assert_counts(&place, &claims, (claims_counts){.done = 1});
         ics_claims_destroy(&claims);
         ck_assert_uint_eq(claims_count(&place, ".icestream/claimed"), 0);
     }
@@ -279,7 +279,7 @@ START_TEST(test_spool_in_another_folder)
     claims_assert_text(&place, ".icestream/quarantine/b.npy", "b");
     ck_assert(scratch_exists(&far, "b.npy.reason"));
     ck_assert(!scratch_exists(&far, "b.npy"));
-    claims_assert_counts(&claims, (ics_claims_counts){.quarantined = 1});
+    claims_assert_counts(&place, &claims, (claims_counts){.quarantined = 1});
     ics_claims_destroy(&claims);
     scratch_remove(&far);
 }
@@ -359,7 +359,8 @@ START_TEST(test_without_noreplace_as_on_nfs)
     claims_assert_text(&place, "a.npy", "waits");
     ck_assert(claims_exists(&place, ".icestream/done/a.npy.2"));
     ck_assert(claims_exists(&place, "quarantine/c.npy.2.reason"));
-    claims_assert_counts(&claims, (ics_claims_counts){.waiting = 1, .done = 3, .quarantined = 2});
+    claims_assert_counts(&place, &claims,
+                         (claims_counts){.waiting = 1, .done = 3, .quarantined = 2});
     ics_claims_destroy(&claims);
     exit(0);
 }

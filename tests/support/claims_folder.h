@@ -42,7 +42,13 @@ bool claims_hold(const ics_claims *claims, const ics_claim *claim);
 bool claims_done(const ics_claims *claims, ics_claim *claim, ics_after after);
 bool claims_fail(const ics_claims *claims, ics_claim *claim, const char *reason);
 bool claims_give_back(const ics_claims *claims, ics_claim *claim);
-void claims_assert_counts(const ics_claims *claims, ics_claims_counts expected);
+/* Fails unless there are these numbers of files: that can be claimed, that workers hold, that are
+ * done (marks of kept files, and files in done/), and reasons in the quarantine. */
+typedef struct claims_counts {
+    uint64_t waiting, claimed, done, quarantined;
+} claims_counts;
+void claims_assert_counts(const claims_folder *place, const ics_claims *claims,
+                          claims_counts expected);
 
 /* Makes renames with RENAME_NOREPLACE fail in this process and in its children, as on NFS, for
  * ever. Returns false if the kernel has no such filters. */

@@ -49,7 +49,7 @@ static void expect_state(int client, const char *state, json_int_t photons)
 START_TEST(test_the_page_loads_nothing_from_elsewhere)
 {
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    char *answer = request(ics_metrics_listener_port(listener), "GET /", "\r\n");
+    char *answer = request(port_of(listener), "GET /", "\r\n");
     ck_assert_ptr_nonnull(strstr(answer, "Content-Type: text/html; charset=utf-8\r\n"));
     ck_assert_ptr_nonnull(strstr(answer, "Content-Security-Policy: default-src 'none'; "));
     ck_assert_ptr_null(strstr(answer, "unsafe-"));
@@ -66,7 +66,7 @@ START_TEST(test_the_page_loads_nothing_from_elsewhere)
         ck_assert_ptr_null(strstr(text, "style="));
         char line[128];
         snprintf(line, sizeof line, "GET %s", strrchr(ics_live_page_files[i].name, '/'));
-        expect_status(ics_metrics_listener_port(listener), line, "\r\n", "200");
+        expect_status(port_of(listener), line, "\r\n", "200");
     }
     ck_assert_uint_eq(ics_live_page_file_count, 4);
     ics_metrics_listener_destroy(listener);
@@ -76,7 +76,7 @@ END_TEST
 START_TEST(test_a_status_comes_with_the_next_snapshot)
 {
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    int client = connect_to(ics_metrics_listener_port(listener));
+    int client = connect_to(port_of(listener));
     ask(client, "");
     expect_state(client, "starting", 0);
     publish(listener, 41);
@@ -86,7 +86,7 @@ START_TEST(test_a_status_comes_with_the_next_snapshot)
     char byte;
     ck_assert_int_lt(recv(client, &byte, 1, MSG_DONTWAIT), 0);
     /* The listener answers others meanwhile. */
-    expect_status(ics_metrics_listener_port(listener), "GET /metrics", "\r\n", "200");
+    expect_status(port_of(listener), "GET /metrics", "\r\n", "200");
     ck_assert_int_lt(recv(client, &byte, 1, MSG_DONTWAIT), 0);
     publish(listener, 42);
     expect_state(client, "running", 42);
@@ -104,7 +104,7 @@ END_TEST
 START_TEST(test_pages_learn_of_the_end)
 {
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    int waiting = connect_to(ics_metrics_listener_port(listener));
+    int waiting = connect_to(port_of(listener));
     publish(listener, 1);
     ask(waiting, "");
     expect_state(waiting, "running", 1);
@@ -126,7 +126,7 @@ START_TEST(test_no_client_keeps_the_run_waiting)
 {
     enum { MANY = 100 };
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    const uint16_t port = ics_metrics_listener_port(listener);
+    const uint16_t port = port_of(listener);
     static char path[100000];
     int clients[MANY];
     publish(listener, 1);

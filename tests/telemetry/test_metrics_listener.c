@@ -19,7 +19,7 @@ static void publish_nothing(ics_metrics_listener *listener)
 START_TEST(metrics_are_served)
 {
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    uint16_t port = ics_metrics_listener_port(listener);
+    uint16_t port = port_of(listener);
     expect_status(port, "GET /metrics", "\r\n", "503");
     ics_metrics *metrics = calloc(1, sizeof *metrics);
     for (uint64_t i = 0; i < 3; ++i) {
@@ -45,7 +45,7 @@ END_TEST
 START_TEST(other_paths_and_methods_are_refused)
 {
     ics_metrics_listener *listener = listen_on("localhost:0");
-    uint16_t port = ics_metrics_listener_port(listener);
+    uint16_t port = port_of(listener);
     publish_nothing(listener);
     expect_status(port, "GET /nothing", "\r\n", "404");
     expect_status(port, "GET /live.html", "\r\n", "200");
@@ -66,7 +66,7 @@ START_TEST(idle_connections_do_not_block_a_request)
 {
     enum { MANY = 200 };
     ics_metrics_listener *listener = listen_on("127.0.0.1:0");
-    uint16_t port = ics_metrics_listener_port(listener);
+    uint16_t port = port_of(listener);
     publish_nothing(listener);
     int clients[MANY];
     for (int i = 0; i < MANY; ++i) {
@@ -97,7 +97,7 @@ START_TEST(other_hosts_are_refused)
     publish_nothing(listener);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         char text[256];
-        int client = connect_to(ics_metrics_listener_port(listener));
+        int client = connect_to(port_of(listener));
         snprintf(text, sizeof text,
                  "GET /metrics HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", cases[i].host);
         send_text(client, text);
@@ -129,7 +129,7 @@ START_TEST(values_are_of_one_snapshot)
     pthread_t thread;
     ck_assert_int_eq(pthread_create(&thread, NULL, publish_many, listener), 0);
     for (int i = 0; i < 50; ++i) {
-        char *answer = request(ics_metrics_listener_port(listener), "GET /metrics", "\r\n");
+        char *answer = request(port_of(listener), "GET /metrics", "\r\n");
         const char *photons = strstr(answer, "\nicestream_photons_total ");
         const char *hits = strstr(answer, "\nicestream_hits_total ");
         ck_assert(photons != NULL && hits != NULL);
@@ -241,7 +241,7 @@ START_TEST(token)
             &listener, &error) == ICESTREAM_OK,
         "%s", error.text);
     publish(listener, 1);
-    const uint16_t port = ics_metrics_listener_port(listener);
+    const uint16_t port = port_of(listener);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         for (size_t j = 0; j < sizeof paths / sizeof *paths; ++j) {
             char text[512];
@@ -272,7 +272,7 @@ START_TEST(port_in_use)
     ics_metrics_listener *first = listen_on("127.0.0.1:0"), *second = NULL;
     icestream_error error = {0};
     char address[32];
-    snprintf(address, sizeof address, "127.0.0.1:%d", ics_metrics_listener_port(first));
+    snprintf(address, sizeof address, "127.0.0.1:%d", port_of(first));
     ck_assert_int_eq(ics_metrics_listener_create(
                          &(ics_metrics_listener_options){.address = address}, &second, &error),
                      ICESTREAM_E_FAILED);

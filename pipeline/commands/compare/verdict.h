@@ -4,7 +4,7 @@
 #define ICS_COMMANDS_COMPARE_VERDICT_H
 
 #include "pipeline/commands/measure/statistics.h"
-#include "pipeline/photons/models/range.h"
+#include "pipeline/photons/models/light/region.h"
 
 /* The probability that two runs with equal physics and independent random numbers are called
  * different. All tests of the pair share it (Bonferroni). */

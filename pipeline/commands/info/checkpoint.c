@@ -1,5 +1,6 @@
 #include "pipeline/commands/info/checkpoint.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/json_text.h"
@@ -28,29 +29,27 @@ static void print_text(const char *path, const json_t *about, FILE *out)
     }
     json_object_foreach((json_t *)(uintptr_t)origin, key, value)
     {
-        char *text = ics_json_dump(value, JSON_ENCODE_ANY);
+        ICS_FREES char *text = ics_json_dump(value, JSON_ENCODE_ANY);
         fprintf(out, "  %-14s ", key);
         ics_visible_print(out, text != NULL ? text : "?");
         fputc('\n', out);
-        free(text);
     }
 }
 
 int ics_info_checkpoint(const char *path, bool json, bool is_list, FILE *out,
                         icestream_error *error)
 {
-    json_t *about = NULL;
+    json_auto_t *about = NULL;
     ICS_TRY(ics_checkpoint_about(path, &about, error));
     json_object_set_new(about, "kind", json_string("checkpoint"));
-    char *text = json ? ics_json_dump(about, is_list ? JSON_COMPACT : JSON_INDENT(2)) : NULL;
-    const bool is_good = !json || text != NULL;
-    if (json && is_good) {
-        fprintf(out, "%s\n", text);
-    } else if (is_good) {
+    if (!json) {
         print_text(path, about, out);
+        return ICESTREAM_OK;
     }
-    free(text);
-    json_decref(about);
-    return is_good ? ICESTREAM_OK
-                   : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    ICS_FREES char *text = ics_json_dump(about, is_list ? JSON_COMPACT : JSON_INDENT(2));
+    if (text == NULL) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
+    }
+    fprintf(out, "%s\n", text);
+    return ICESTREAM_OK;
 }

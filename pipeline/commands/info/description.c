@@ -132,47 +132,41 @@ static int add_rows(ics_description *about, event_list *events, const unsigned c
 static int describe_rows(ics_table_reader *reader, ics_description *about, icestream_error *error)
 {
     event_list events = {0};
-    unsigned char *rows = malloc((size_t)PIECE * ICS_ROW_BYTES_MAX);
+    ICS_FREES unsigned char *rows = malloc((size_t)PIECE * ICS_ROW_BYTES_MAX);
     if (rows == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for reading rows");
     }
     int status = ics_table_reader_rewind(reader, true, error);
-    for (size_t got = 1; got > 0 && !status;) {
+    for (size_t got = 1; got > 0 && status == ICESTREAM_OK;) {
         status = ics_table_reader_read(reader, rows, PIECE, &got, error);
-        if (!status) {
+        if (status == ICESTREAM_OK) {
             status = add_rows(about, &events, rows, got, error);
         }
     }
     about->events = count_events(&events);
     free(events.items);
-    free(rows);
     return status;
 }
 
 int ics_description_read(const char *path, ics_description *about, icestream_error *error)
 {
-    ics_table_reader *reader = NULL;
+    ICS_DESTROYS(ics_table_reader_destroy) ics_table_reader *reader = NULL;
     ICS_TRY(ics_table_reader_open(path, NULL, &reader, error));
     about->schema = ics_table_reader_layout(reader);
     about->rows = ics_table_reader_rows(reader);
     about->packed = ics_table_reader_packed(reader);
     start_ranges(about);
-    int status = describe_rows(reader, about, error);
-    if (!ics_table_reader_digest(reader, about->digest) && !status) {
-        status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
+    ICS_TRY(describe_rows(reader, about, error));
+    if (!ics_table_reader_digest(reader, about->digest)) {
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest", path);
     }
     about->light = json_incref((json_t *)(uintptr_t)ics_table_reader_light(reader));
     const json_t *metadata = ics_table_reader_metadata(reader);
-    if (!status && metadata != NULL) {
-        about->metadata = json_copy((json_t *)(uintptr_t)metadata);
-        if (about->metadata == NULL) {
-            status = ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
-        } else {
-            json_object_del(about->metadata, "crc32c");
-        }
-    }
-    ics_table_reader_destroy(reader);
-    return status;
+    about->metadata = json_copy((json_t *)(uintptr_t)metadata);
+    json_object_del(about->metadata, "crc32c");
+    return metadata == NULL || about->metadata != NULL
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
 }
 
 void ics_description_free(ics_description *about)
@@ -244,7 +238,7 @@ static void print_metadata(const char *key, const json_t *value, FILE *out)
         fprintf(out, "%zu step file%s\n", json_array_size(value),
                 json_array_size(value) == 1 ? "" : "s");
     } else {
-        char *text = ics_json_dump(value, JSON_ENCODE_ANY);
+        ICS_FREES char *text = ics_json_dump(value, JSON_ENCODE_ANY);
         if (text != NULL && strlen(text) > LINE && !json_is_string(value)) {
             fprintf(out, "%zu values (--json prints them)", count_values(value));
         } else {
@@ -253,7 +247,6 @@ static void print_metadata(const char *key, const json_t *value, FILE *out)
                                                          : "?");
         }
         fputc('\n', out);
-        free(text);
     }
 }
 
@@ -349,10 +342,8 @@ static json_t *make_json(const char *path, const ics_description *about)
 int ics_description_print_json(const char *path, const ics_description *about, bool is_line,
                                FILE *out, icestream_error *error)
 {
-    json_t *json = make_json(path, about);
-    int failed = json != NULL ? json_dumpf(json, out, is_line ? JSON_COMPACT : JSON_INDENT(2)) : -1;
-    json_decref(json);
-    if (failed) {
+    json_auto_t *json = make_json(path, about);
+    if (json == NULL || json_dumpf(json, out, is_line ? JSON_COMPACT : JSON_INDENT(2)) != 0) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "%s: its description cannot be written as JSON", path);
     }

@@ -19,14 +19,10 @@ enum { SPECTRA_ANY = 256 };
 
 static int verify_steps(const char *path, icestream_error *error)
 {
-    ics_step_reader *reader = NULL;
+    ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
     ics_step_summary summary;
-    int status = ics_step_reader_open(path, SPECTRA_ANY, &reader, error);
-    if (!status) {
-        status = ics_step_reader_check(reader, &summary, NULL, error);
-    }
-    ics_step_reader_destroy(reader);
-    return status;
+    ICS_TRY(ics_step_reader_open(path, SPECTRA_ANY, &reader, error));
+    return ics_step_reader_check(reader, &summary, NULL, error);
 }
 
 /* ---- files ------------------------------------------------------------------------------------

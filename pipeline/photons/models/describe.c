@@ -6,9 +6,9 @@
 #include "pipeline/photons/models/ice/features.h"
 #include "pipeline/photons/models/ice/medium.h"
 #include "pipeline/photons/models/ice/scatter.h"
+#include "pipeline/photons/models/light/region.h"
 #include "pipeline/photons/models/models.h"
 #include "pipeline/photons/models/oversize.h"
-#include "pipeline/photons/models/range.h"
 #include "pipeline/photons/models/types/transit_times.h"
 
 #include <math.h>

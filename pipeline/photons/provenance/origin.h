@@ -14,7 +14,7 @@ typedef struct ics_origin {
     char configuration[ICS_DIGEST_TEXT];
     char ice[ICS_DIGEST_TEXT];
     char detector[ICS_DIGEST_TEXT];
-    /* The same for people (units/settings.h); the creator frees it. NULL: metadata do
+    /* The same for people (checkpoint/settings.h); the creator frees it. NULL: metadata do
      * not list them. */
     json_t *settings;
     ics_bin_rule bins; /* of sink.hits: waveforms; width 0: hits */
@@ -27,8 +27,8 @@ typedef struct ics_origin {
 int ics_origin_create(const icestream_config *config, const ics_models *models, ics_origin *out,
                       icestream_error *error);
 
-/* Makes the settings that the digests stand for, as texts (units/settings.h). The caller owns *out.
- * ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a user's stage header cannot be read. */
+/* Makes the settings that the digests stand for, as texts (checkpoint/settings.h). The caller owns
+ * *out. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a user's stage header cannot be read. */
 int ics_origin_settings(const icestream_config *config, const ics_models *models, json_t **out,
                         icestream_error *error);
 

@@ -120,7 +120,7 @@ struct icestream_session {
 /* Begins every public function: the session exists and belongs to this process. ICESTREAM_E_USAGE.
  */
 int ics_session_check(const icestream_session *session, icestream_error *error);
-/* Ends a public function: copies the error to the caller, unless it gave NULL. Returns the
+/* Ends a public function: copies the error to the caller, unless NULL was given. Returns the
  * status. */
 int ics_session_answer(int status, const icestream_error *why, icestream_error *error);
 

@@ -150,7 +150,16 @@ static void destroy(ics_send_state *state)
     OPENSSL_cleanse(state->greeting, sizeof state->greeting);
     free(state);
 }
-ICS_CAN_DESTROY(ics_send_state, destroy);
+
+static int send_files(ics_send_state *state, icestream_error *error)
+{
+    const char *token = state->options->token;
+    if (token != NULL) {
+        ICS_TRY(ics_access_secret_read("--token", token, state->token, sizeof state->token, error));
+    }
+    ICS_TRY(work(state, error));
+    return ics_error_copy(error, &state->refusals);
+}
 
 int ics_send(const ics_send_options *options, char *const *files, size_t count,
              ics_send_counts *counts, icestream_error *error)
@@ -158,17 +167,14 @@ int ics_send(const ics_send_options *options, char *const *files, size_t count,
     *counts = (ics_send_counts){.done = 0};
     ICS_TRY(check_names(files, count, error));
     ICS_TRY(make_folder(options->output, error));
-    ICS_DESTROYS(destroy) ics_send_state *state = ICS_NEW(ics_send_state);
+    ics_send_state *state = ICS_NEW(ics_send_state);
     state->options = options;
     state->counts = counts;
     state->files = files;
     state->file_count = count;
     state->descriptor = -1;
     state->last = ics_clock_seconds();
-    if (options->token != NULL) {
-        ICS_TRY(ics_access_secret_read("--token", options->token, state->token, sizeof state->token,
-                                       error));
-    }
-    ICS_TRY(work(state, error));
-    return ics_error_copy(error, &state->refusals);
+    const int status = send_files(state, error);
+    destroy(state);
+    return status;
 }

@@ -1,3 +1,4 @@
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/production/client/send_state.h"

@@ -5,7 +5,6 @@
 #ifndef ICS_PRODUCTION_CLIENT_SEND_STATE_H
 #define ICS_PRODUCTION_CLIENT_SEND_STATE_H
 
-#include "base/destroys.h"
 #include "pipeline/photons/files/access_token.h"
 #include "pipeline/photons/files/format/digest.h"
 #include "pipeline/production/client/send.h"

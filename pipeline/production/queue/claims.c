@@ -172,21 +172,13 @@ static int queue_give_back(void *self, const ics_claim *claim, bool *was_held,
     return end_claim(self, claim, NULL, was_held, error);
 }
 
-static int queue_stat(void *self, ics_claims_counts *out, icestream_error *error)
+static int queue_count_waiting(void *self, uint64_t *out, icestream_error *error)
 {
-    ics_queue_claims *queue = self;
     ics_queue_command command;
-    ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
-    ics_queue_begin(queue, ICS_QUEUE_COUNT, &command);
-    ICS_TRY(ics_queue_call(queue, &command, &reply, error));
-    if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 4) {
-        const uint64_t claimed = (uint64_t)reply->element[1]->integer;
-        out->waiting = (uint64_t)reply->element[0]->integer - claimed;
-        out->mine = queue->held_count;
-        out->others = claimed > out->mine ? claimed - out->mine : 0;
-        out->done = (uint64_t)reply->element[2]->integer;
-        out->quarantined = (uint64_t)reply->element[3]->integer;
-    }
+    long long waiting = 0;
+    ics_queue_begin(self, ICS_QUEUE_WAITING, &command);
+    ICS_TRY(ics_queue_call_number(self, &command, &waiting, error));
+    *out = (uint64_t)waiting;
     return ICESTREAM_OK;
 }
 
@@ -226,7 +218,7 @@ static const ics_claims_backend backend = {.destroy = queue_destroy,
                                            .done = queue_done,
                                            .fail = queue_fail,
                                            .give_back = queue_give_back,
-                                           .stat = queue_stat};
+                                           .count_waiting = queue_count_waiting};
 
 /* ---- the beginning --------------------------------------------------------------------------- */
 

@@ -114,11 +114,10 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "if owner(ARGV[2]) ~= ARGV[1] then return 0 end\n"
     "call('XCLAIM', s, g, back, 0, ARGV[2], 'IDLE', 1000000000, 'RETRYCOUNT', 0, 'JUSTID')\n"
     "return 1",
-    [ICS_QUEUE_COUNT] = BEGINNING
+    [ICS_QUEUE_WAITING] = BEGINNING
     "local p, waiting = call('XPENDING', s, g), 0\n"
     "for _, c in ipairs(p[4] or {}) do if c[1] == back then waiting = tonumber(c[2]) end end\n"
-    "return {call('XLEN', s), p[1] - waiting, call('HLEN', s .. ':done'), call('XLEN', s .. "
-    "':dead')}",
+    "return call('XLEN', s) - p[1] + waiting",
     [ICS_QUEUE_LEAVE] = BEGINNING "local there = call('HGET', s .. ':workers', ARGV[1])\n"
                                   "if there and there:match('^%d+ %d+ (%S+)') == ARGV[2] then\n"
                                   "  call('HDEL', s .. ':workers', ARGV[1])\n"

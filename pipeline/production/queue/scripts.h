@@ -17,7 +17,7 @@ typedef enum ics_queue_script {
                          the result that is there */
     ICS_QUEUE_DEAD,   /* worker id attempt reason: 1, or 0: it is done */
     ICS_QUEUE_GIVE_BACK, /* worker id: 1, or 0: it is lost */
-    ICS_QUEUE_COUNT,     /* {in the stream, claimed, done, dead} */
+    ICS_QUEUE_WAITING,   /* worker: how many tickets can be claimed */
     ICS_QUEUE_LEAVE,     /* worker nonce: 1 */
     ICS_QUEUE_LOOK,      /* the report of ics_queue_status() as JSON */
     ICS_QUEUE_SCRIPTS

@@ -40,9 +40,7 @@ int ics_queue_call(ics_queue_claims *queue, const ics_queue_command *command, re
 void ics_queue_begin(const ics_queue_claims *queue, ics_queue_script script, ics_queue_command *out)
 {
     ics_queue_script_begin(script, ics_queue_link_address(queue->link), out);
-    if (script != ICS_QUEUE_COUNT) {
-        ics_queue_command_add(out, queue->worker);
-    }
+    ics_queue_command_add(out, queue->worker);
 }
 
 int ics_queue_call_number(ics_queue_claims *queue, const ics_queue_command *command, long long *out,

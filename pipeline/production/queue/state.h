@@ -45,7 +45,7 @@ typedef struct ics_queue_claims {
 void ics_queue_say(const ics_queue_claims *queue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Begins the call of a script, with the worker as the first argument of those that have one. */
+/* Begins the call of a script, with the worker as its first argument. */
 void ics_queue_begin(const ics_queue_claims *queue, ics_queue_script script,
                      ics_queue_command *out);
 /* Calls a script. A broker that was started again without its data has lost the consumer group,

@@ -29,7 +29,7 @@ int ics_run_fetch_open(ics_run_state *run, icestream_error *error)
                          : is_stdout                    ? "."
                                                         : config->sink.directory;
     if (config->source.queue != NULL) {
-        return ics_fetch_folder_open(parent, run->writer, &run->fetches.folder, error);
+        return ics_fetch_folder_open(parent, run->common.writer, &run->fetches.folder, error);
     }
     for (size_t i = 0; i < run->inputs.count; ++i) {
         ics_input *input = &run->inputs.items[i];
@@ -37,7 +37,7 @@ int ics_run_fetch_open(ics_run_state *run, icestream_error *error)
             continue;
         }
         if (run->fetches.folder.path == NULL) {
-            ICS_TRY(ics_fetch_folder_open(parent, run->writer, &run->fetches.folder, error));
+            ICS_TRY(ics_fetch_folder_open(parent, run->common.writer, &run->fetches.folder, error));
         }
         /* URLs of different folders may end in the same name. */
         char *path = ics_new_text("%s/%zu-%s", run->fetches.folder.path, i, input->path);

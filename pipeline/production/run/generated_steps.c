@@ -44,23 +44,22 @@ int ics_run_generated_plan(ics_run_state *run, icestream_error *error)
 {
     char where[1024];
     const icestream_config *config = run->config;
-    ICS_TRY(name_kept_steps(run, &run->kept_steps, error));
-    run->common.keep_steps = run->kept_steps;
+    ICS_TRY(name_kept_steps(run, &run->common.keep_steps, error));
     if (ics_config_has_source(config) && ics_config_has_light(config)) {
         ics_run_log_text(run, ICS_EVENT_MESSAGE,
                          "the run reads the steps of its source, because one is given; %s",
                          ics_config_has_particles(config) ? "it makes none of the particles"
                                                           : "it makes none of the workload");
     }
-    if (run->kept_steps != NULL) {
-        ICS_TRY(ics_config_check_output(config, "--keep-steps", run->kept_steps, error));
+    if (run->common.keep_steps != NULL) {
+        ICS_TRY(ics_config_check_output(config, "--keep-steps", run->common.keep_steps, error));
     }
     struct stat about;
     const bool replaces = run->options->force || run->options->resume;
-    if (run->kept_steps != NULL && !replaces && lstat(run->kept_steps, &about) == 0) {
+    if (run->common.keep_steps != NULL && !replaces && lstat(run->common.keep_steps, &about) == 0) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "%s: already exists\nnothing was computed; --force overwrites",
-                             run->kept_steps);
+                             run->common.keep_steps);
     }
     const ics_source *source = run->inputs.count > 0 ? run->inputs.items[0].source : NULL;
     if (source != NULL && source->makes && !source->repeats && run->options->resume) {

@@ -181,12 +181,12 @@ static bool may_have_files(const ics_run_state *run)
 
 bool ics_run_intake_left_files(const ics_run_state *run)
 {
-    ics_claims_counts counts;
+    uint64_t waiting = 0;
     icestream_error error = {.status = ICESTREAM_OK};
     if (run->claims.self == NULL || !may_have_files(run)) {
         return false;
     }
-    return ics_claims_stat(&run->claims, &counts, &error) != ICESTREAM_OK || counts.waiting > 0;
+    return ics_claims_count_waiting(&run->claims, &waiting, &error) != ICESTREAM_OK || waiting > 0;
 }
 
 static bool waits(const ics_run_state *run)
@@ -314,8 +314,8 @@ static int open_claims(ics_run_state *run, icestream_error *error)
     const ics_claims_options options = {.directory = folder,
                                         .pattern = config->source.pattern,
                                         .spool = run->intake.spool,
-                                        .worker =
-                                            run->clients.folder != NULL ? "receiver" : run->worker,
+                                        .worker = run->clients.folder != NULL ? "receiver"
+                                                                              : run->common.worker,
                                         .quarantine = run->common.quarantine,
                                         .lease = config->source.lease,
                                         .attempts = ATTEMPTS,
@@ -332,7 +332,7 @@ static int open_claims(ics_run_state *run, icestream_error *error)
 static int open_queue(ics_run_state *run, icestream_error *error)
 {
     ics_queue_claims_options options = ics_queue_claims_options_of(run->config, note, run);
-    options.worker = run->worker;
+    options.worker = run->common.worker;
     options.folder = run->fetches.folder.path;
     options.configuration = run->common.origin.configuration;
     return ics_queue_claims_create(&options, &run->claims, error);

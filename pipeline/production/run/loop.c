@@ -184,32 +184,29 @@ static int listen_for_signals(ics_run_state *run)
     return 0;
 }
 
+static int check_uv(int failure, const char *what, icestream_error *error)
+{
+    return failure == 0 ? ICESTREAM_OK
+                        : ics_error_set(error, ICESTREAM_E_FAILED, "cannot %s: %s", what,
+                                        uv_strerror(failure));
+}
+
 int ics_run_loop_open(ics_run_state *run, icestream_error *error)
 {
-    int failure = uv_loop_init(&run->loop.uv);
-    if (failure != 0) {
-        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot start the event loop: %s",
-                             uv_strerror(failure));
+    ics_run_loop *loop = &run->loop;
+    uv_timer_t *const timers[] = {&loop->ticker, &loop->waker, &loop->limit, &loop->metrics};
+    ICS_TRY(check_uv(uv_loop_init(&loop->uv), "start the event loop", error));
+    ICS_TRY(check_uv(listen_for_signals(run), "listen for signals", error));
+    ICS_TRY(ics_workers_mailbox_create(&loop->uv, &loop->mailbox, error));
+    ics_workers_mailbox_on_delivery(loop->mailbox, ics_run_deliver_job, run);
+    uv_prepare_init(&loop->uv, &loop->turn);
+    loop->turn.data = run;
+    for (size_t i = 0; i < sizeof timers / sizeof *timers; ++i) {
+        uv_timer_init(&loop->uv, timers[i]);
+        timers[i]->data = run;
     }
-    failure = listen_for_signals(run);
-    if (failure != 0) {
-        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot listen for signals: %s",
-                             uv_strerror(failure));
-    }
-    int status = ics_workers_mailbox_create(&run->loop.uv, &run->loop.mailbox, error);
-    if (status == ICESTREAM_OK) {
-        ics_workers_mailbox_on_delivery(run->loop.mailbox, ics_run_deliver_job, run);
-        uv_prepare_init(&run->loop.uv, &run->loop.turn);
-        run->loop.turn.data = run;
-        uv_timer_t *const timers[] = {&run->loop.ticker, &run->loop.waker, &run->loop.limit,
-                                      &run->loop.metrics};
-        for (size_t i = 0; i < sizeof timers / sizeof *timers; ++i) {
-            uv_timer_init(&run->loop.uv, timers[i]);
-            timers[i]->data = run;
-        }
-        ics_service_notify_open(&run->loop.service, &run->loop.uv);
-    }
-    return status;
+    ics_service_notify_open(&loop->service, &loop->uv);
+    return ICESTREAM_OK;
 }
 
 static void close_handles(ics_run_state *run)

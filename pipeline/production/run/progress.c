@@ -105,14 +105,15 @@ static void send_metrics(ics_job *job, void *thread_state)
     (void)thread_state;
     ics_run_state *run = run_of_metrics_job(job);
     run->measures.error = (icestream_error){.status = ICESTREAM_OK};
-    ics_claims_counts counts = {0};
+    uint64_t waiting = 0;
     if (run->common.claims != NULL &&
-        ics_claims_stat(run->common.claims, &counts, &run->measures.error) == ICESTREAM_OK) {
-        run->measures.metrics.files_waiting = counts.waiting;
+        ics_claims_count_waiting(run->common.claims, &waiting, &run->measures.error) ==
+            ICESTREAM_OK) {
+        run->measures.metrics.files_waiting = waiting;
     }
     if (run->metrics_file.path != NULL) {
         snprintf(run->measures.metrics.worker, sizeof run->measures.metrics.worker, "%s",
-                 run->metrics_file.is_other ? run->worker : "");
+                 run->metrics_file.is_other ? run->common.worker : "");
         ics_metrics_write(&run->measures.metrics, run->metrics_file.path, &run->measures.error);
     }
 }

@@ -121,11 +121,11 @@ static void name_worker(ics_run_state *run)
 {
     char host[64] = "host";
     if (run->config->source.worker != NULL) {
-        snprintf(run->worker, sizeof run->worker, "%s", run->config->source.worker);
+        snprintf(run->common.worker, sizeof run->common.worker, "%s", run->config->source.worker);
         return;
     }
     gethostname(host, sizeof host - 1);
-    snprintf(run->worker, sizeof run->worker, "%s-%ld-%llx", host, (long)getpid(),
+    snprintf(run->common.worker, sizeof run->common.worker, "%s-%ld-%llx", host, (long)getpid(),
              (unsigned long long)(1e3 * ics_clock_unix()));
 }
 
@@ -133,12 +133,10 @@ static void name_worker(ics_run_state *run)
 static void name_writer(ics_run_state *run)
 {
     uint32_t hash = 2166136261u; /* FNV-1a: it only needs to differ between workers */
-    for (const char *at = run->worker; *at != '\0'; ++at) {
+    for (const char *at = run->common.worker; *at != '\0'; ++at) {
         hash = (hash ^ (unsigned char)*at) * 16777619u;
     }
-    snprintf(run->writer, sizeof run->writer, "%08x", hash);
-    run->common.writer = run->writer;
-    run->common.worker = run->worker;
+    snprintf(run->common.writer, sizeof run->common.writer, "%08x", hash);
 }
 
 int icestream_run(const icestream_config *config, const icestream_run_options *options,
@@ -152,7 +150,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
     name_writer(run);
     run->start_time = ics_clock_unix();
     run->log.events = ics_events_begin(
-        options->progress, options->log_json ? ICS_LOG_JSON : ICS_LOG_TEXT, run->worker);
+        options->progress, options->log_json ? ICS_LOG_JSON : ICS_LOG_TEXT, run->common.worker);
     if (options->quiet) {
         /* The error of a run that claims files does not repeat why they were refused. */
         ics_events_hush(&run->log.events, config->source.directory != NULL);

@@ -105,15 +105,14 @@ static int open_records(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     if (run->common.sink->files || config->sink.quarantine != NULL) {
-        run->quarantine = ics_run_name_in_sink(run, config->sink.quarantine, "quarantine");
-        run->common.quarantine = run->quarantine;
+        run->common.quarantine = ics_run_name_in_sink(run, config->sink.quarantine, "quarantine");
     }
     const char *path = run->records[ICS_RECORD_JOURNAL];
     if (path == NULL) {
         return ICESTREAM_OK;
     }
     pthread_mutex_init(&run->journal.lock, NULL);
-    ICS_TRY(ics_journal_create(path, run->worker, &run->journal.journal, error));
+    ICS_TRY(ics_journal_create(path, run->common.worker, &run->journal.journal, error));
     run->common.journal = &run->journal;
     return ICESTREAM_OK;
 }
@@ -247,7 +246,7 @@ static int open_listener(ics_run_state *run, icestream_error *error)
     const ics_metrics_listener_options options = {
         .address = run->config->metrics.listen,
         .token_file = run->config->metrics.token,
-        .about = {.worker = run->worker, .configuration = run->config->path}};
+        .about = {.worker = run->common.worker, .configuration = run->config->path}};
     if (options.address != NULL &&
         ics_metrics_listener_create(&options, &run->measures.listener, error) != ICESTREAM_OK) {
         return ics_config_blame(run->config, "metrics.listen", error);
@@ -341,8 +340,8 @@ void ics_run_teardown(ics_run_state *run)
         ics_journal_destroy(run->journal.journal);
         pthread_mutex_destroy(&run->journal.lock);
     }
-    free(run->quarantine);
-    free(run->kept_steps);
+    free(run->common.quarantine);
+    free(run->common.keep_steps);
     for (ics_user_program program = 0; program < ICS_PROGRAMS; ++program) {
         free(run->programs[program]);
     }

@@ -64,7 +64,6 @@ enum {
     ICS_RUN_CLAIMS = 64,  /* files claimed by one job, at most */
     ICS_RUN_ENDINGS = 64, /* claims that are being ended, at most */
     ICS_RUN_COMMANDS = 4, /* programs for hit files that run, at most */
-    ICS_RUN_WORKER = 160, /* bytes of the name of a worker */
     ICS_RUN_SIGNALS = 4
 };
 
@@ -306,10 +305,6 @@ struct ics_run_state {
     ics_unit_common common;
     ics_claims claims;
     ics_run_journal journal;
-    char worker[ICS_RUN_WORKER];
-    char writer[9];               /* common.writer */
-    char *quarantine;             /* common.quarantine */
-    char *kept_steps;             /* common.keep_steps */
     char *programs[ICS_PROGRAMS]; /* paths of the programs that the configuration names, or NULL */
     ics_report_file summary_file, metrics_file;
     bool streaming; /* the number of inputs is not known */

@@ -288,7 +288,7 @@ static int open_summary(ics_run_state *run, const char *path, icestream_error *e
                    : ICESTREAM_OK;
     }
     struct stat about;
-    ICS_TRY(ics_report_file_open(path, run->worker, &run->summary_file, error));
+    ICS_TRY(ics_report_file_open(path, run->common.worker, &run->summary_file, error));
     report_name(run, &run->summary_file, path);
     return lstat(path, &about) == 0 && S_ISLNK(about.st_mode) && !ics_disk_is_own_stream(path)
                ? refuse_link(path, error)
@@ -303,7 +303,7 @@ int ics_run_summary_open(ics_run_state *run, icestream_error *error)
         ICS_TRY(open_summary(run, summary, error));
     }
     if (metrics != NULL) {
-        ICS_TRY(ics_report_file_open(metrics, run->worker, &run->metrics_file, error));
+        ICS_TRY(ics_report_file_open(metrics, run->common.worker, &run->metrics_file, error));
         report_name(run, &run->metrics_file, metrics);
     }
     return ICESTREAM_OK;

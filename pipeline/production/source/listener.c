@@ -177,7 +177,15 @@ static int set_up(ics_listener *listener, const ics_listener_options *options,
     ICS_TRY(prepare(options->address, options->token_file, &where, &listener->token, error));
     ICS_TRY(choose_prefix(listener, error));
     ICS_TRY(ics_incoming_file_clean(listener->folder, "message-", error));
-    return ics_listen_socket_open(&where, &listener->listening, error);
+    ICS_TRY(ics_listen_socket_open(&where, &listener->listening, error));
+    const int failure =
+        uv_poll_init(listener->loop, &listener->poll, listener->listening.descriptor);
+    if (failure != 0) {
+        ics_listen_socket_close(&listener->listening);
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up the event loop: %s",
+                             uv_strerror(failure));
+    }
+    return ICESTREAM_OK;
 }
 
 int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,
@@ -188,16 +196,7 @@ int ics_listener_create(uv_loop_t *loop, const ics_listener_options *options,
     ics_listener *listener = ICS_NEW(ics_listener);
     listener->loop = loop;
     listener->events = *events;
-    int status = set_up(listener, options, error);
-    int failure = 0;
-    if (status == ICESTREAM_OK) {
-        failure = uv_poll_init(loop, &listener->poll, listener->listening.descriptor);
-    }
-    if (failure != 0) {
-        status = ics_error_set(error, ICESTREAM_E_FAILED, "cannot set up the event loop: %s",
-                               uv_strerror(failure));
-        ics_listen_socket_close(&listener->listening);
-    }
+    const int status = set_up(listener, options, error);
     if (status != ICESTREAM_OK) {
         free(listener->folder);
         free(listener);

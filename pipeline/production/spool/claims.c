@@ -18,7 +18,7 @@ static const ics_claims_backend folder_backend = {.destroy = ics_folder_destroy,
                                                   .done = ics_folder_done,
                                                   .fail = ics_folder_fail,
                                                   .give_back = ics_folder_give_back,
-                                                  .stat = ics_folder_stat};
+                                                  .count_waiting = ics_folder_count_waiting};
 
 int ics_claims_create(const ics_claims_options *options, ics_claims *out, icestream_error *error)
 {
@@ -111,8 +111,8 @@ int ics_claims_give_back(const ics_claims *claims, const ics_claim *claim, bool 
     return unlock(claims, claims->backend->give_back(lock(claims), claim, held, error));
 }
 
-int ics_claims_stat(const ics_claims *claims, ics_claims_counts *out, icestream_error *error)
+int ics_claims_count_waiting(const ics_claims *claims, uint64_t *out, icestream_error *error)
 {
-    *out = (ics_claims_counts){0};
-    return unlock(claims, claims->backend->stat(lock(claims), out, error));
+    *out = 0;
+    return unlock(claims, claims->backend->count_waiting(lock(claims), out, error));
 }

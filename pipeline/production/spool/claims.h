@@ -45,15 +45,6 @@ typedef struct ics_claim {
 /* Frees the texts. The file stays claimed by this worker if the claim was not ended. */
 void ics_claims_claim_free(ics_claim *claim);
 
-/* Numbers of files. */
-typedef struct ics_claims_counts {
-    uint64_t waiting;     /* can be claimed */
-    uint64_t mine;        /* claimed by this worker */
-    uint64_t others;      /* claimed by other workers, alive or dead */
-    uint64_t done;        /* marks of kept files, and files in done/ */
-    uint64_t quarantined; /* reasons in the quarantine */
-} ics_claims_counts;
-
 typedef struct ics_claims_options {
     const char *directory; /* the shared folder; must exist */
     const char *pattern;   /* fnmatch(3) pattern of step files; NULL: all. Names that start with '.'
@@ -96,7 +87,7 @@ typedef struct ics_claims_backend {
     int (*fail)(void *self, const ics_claim *claim, const char *reason, bool *held,
                 icestream_error *error);
     int (*give_back)(void *self, const ics_claim *claim, bool *held, icestream_error *error);
-    int (*stat)(void *self, ics_claims_counts *out, icestream_error *error);
+    int (*count_waiting)(void *self, uint64_t *out, icestream_error *error);
 } ics_claims_backend;
 
 /* The claims of one worker. */
@@ -152,6 +143,7 @@ int ics_claims_give_back(const ics_claims *claims, const ics_claim *claim, bool 
  * `pattern` as in the options. */
 bool ics_claims_is_step_file(const char *pattern, const char *name);
 
-int ics_claims_stat(const ics_claims *claims, ics_claims_counts *out, icestream_error *error);
+/* Counts the files that can be claimed now. */
+int ics_claims_count_waiting(const ics_claims *claims, uint64_t *out, icestream_error *error);
 
 #endif

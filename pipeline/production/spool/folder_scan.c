@@ -39,11 +39,6 @@ bool ics_claims_is_step_file(const char *pattern, const char *name)
            (pattern == NULL || fnmatch(pattern, name, 0) == 0);
 }
 
-bool ics_folder_is_step_file(const ics_folder *folder, const char *name)
-{
-    return ics_claims_is_step_file(folder->pattern, name);
-}
-
 int ics_folder_look(const ics_folder *folder, const char *file, ics_path *target,
                     struct stat *about)
 {
@@ -133,7 +128,7 @@ static int consider(void *user, const char *name)
     ics_folder *folder = self->folder;
     struct stat about;
     ics_path path = ics_spool_path_join(folder->directory, name);
-    if (!ics_folder_is_step_file(folder, name)) {
+    if (!ics_claims_is_step_file(folder->pattern, name)) {
         return 0;
     }
     if (folder->options.is_output != NULL &&

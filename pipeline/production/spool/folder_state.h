@@ -122,8 +122,6 @@ void ics_folder_candidates_free(ics_candidates *candidates);
 
 /* ---- folder_scan.c */
 
-/* Whether a file with this name can be a step file. */
-bool ics_folder_is_step_file(const ics_folder *folder, const char *name);
 /* Gets the state of a file. A symbolic link stands for its target, which is resolved from the
  * shared folder, wherever the link is now: `target` (may be NULL) gets that path. 0, or -1 with
  * errno. */
@@ -177,7 +175,7 @@ int ics_folder_done(void *self, const ics_claim *claim, ics_after after, bool *h
 int ics_folder_fail(void *self, const ics_claim *claim, const char *reason, bool *held,
                     icestream_error *error);
 int ics_folder_give_back(void *self, const ics_claim *claim, bool *held, icestream_error *error);
-int ics_folder_stat(void *self, ics_claims_counts *out, icestream_error *error);
+int ics_folder_count_waiting(void *self, uint64_t *out, icestream_error *error);
 
 int ics_folder_create(const ics_claims_options *options, ics_folder **out, icestream_error *error);
 /* Accepts NULL. */

@@ -253,63 +253,14 @@ int ics_folder_give_back(void *self, const ics_claim *claim, bool *held, icestre
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-typedef bool (*counts_name)(const char *name);
-
-static bool is_claimed(const char *name)
-{
-    uint32_t attempt;
-    return ics_folder_parse(name, &attempt) != NULL;
-}
-
-static bool is_any(const char *name)
-{
-    return name[0] != '.';
-}
-
-static bool is_reason(const char *name)
-{
-    static const char ending[] = ".reason";
-    size_t length = strlen(name), tail = strlen(ending);
-    return name[0] != '.' && length > tail && strcmp(name + length - tail, ending) == 0;
-}
-
-/* Adds how many names of a folder count. A missing folder has none. */
-static int count_names(const char *path, counts_name counts, uint64_t *sum, icestream_error *error)
-{
-    ICS_FREES_NAMES ics_names names = {0};
-    const int result = ics_spool_folder_list(path, &names);
-    for (size_t i = 0; i < names.count; ++i) {
-        *sum += counts(names.items[i]) ? 1 : 0;
-    }
-    return result == 0 || ics_spool_is_gone(errno)
-               ? ICESTREAM_OK
-               : ics_spool_error(error, path, "cannot be looked through", NULL);
-}
-
-static int count_claimed(const ics_folder *folder, ics_claims_counts *out, icestream_error *error)
-{
-    ICS_FREES_NAMES ics_names workers = {0};
-    if (ics_spool_folder_list(folder->claimed.text, &workers) != 0) {
-        return ics_spool_error(error, folder->claimed.text, "cannot be looked through", NULL);
-    }
-    for (size_t i = 0; i < workers.count; ++i) {
-        bool mine = strcmp(workers.items[i], folder->worker) == 0;
-        ICS_TRY(count_names(ics_spool_path_join(folder->claimed.text, workers.items[i]).text,
-                            is_claimed, mine ? &out->mine : &out->others, error));
-    }
-    return ICESTREAM_OK;
-}
-
-int ics_folder_stat(void *self, ics_claims_counts *out, icestream_error *error)
+int ics_folder_count_waiting(void *self, uint64_t *out, icestream_error *error)
 {
     ics_folder *folder = self;
     ics_candidates waiting = {0};
-    ICS_TRY(ics_folder_is_unchanged(folder) ? ICESTREAM_OK
-                                            : ics_folder_scan(folder, &waiting, error));
-    out->waiting = waiting.count;
+    if (!ics_folder_is_unchanged(folder)) {
+        ICS_TRY(ics_folder_scan(folder, &waiting, error));
+    }
+    *out = waiting.count;
     ics_folder_candidates_free(&waiting);
-    ICS_TRY(count_claimed(folder, out, error));
-    ICS_TRY(count_names(folder->marks_folder.text, is_any, &out->done, error));
-    ICS_TRY(count_names(folder->done.text, is_any, &out->done, error));
-    return count_names(folder->quarantine_folder, is_reason, &out->quarantined, error);
+    return ICESTREAM_OK;
 }

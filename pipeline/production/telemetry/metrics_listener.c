@@ -511,8 +511,3 @@ const char *ics_metrics_listener_url(const ics_metrics_listener *listener,
     snprintf(url, ICS_METRICS_URL, "http://%s:%u/", listener->host, listener->port);
     return url;
 }
-
-uint16_t ics_metrics_listener_port(const ics_metrics_listener *listener)
-{
-    return listener->port;
-}

@@ -41,8 +41,6 @@ void ics_metrics_listener_end(ics_metrics_listener *listener, const ics_metrics 
 enum { ICS_METRICS_URL = 320 };
 const char *ics_metrics_listener_url(const ics_metrics_listener *listener,
                                      char url[ICS_METRICS_URL]);
-/* The port on which the listener listens. */
-uint16_t ics_metrics_listener_port(const ics_metrics_listener *listener);
 
 /* Checks the address and the token file without listening, for `validate`. ICESTREAM_E_CONFIG.
  */

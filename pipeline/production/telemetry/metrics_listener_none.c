@@ -41,9 +41,3 @@ const char *ics_metrics_listener_url(const ics_metrics_listener *listener,
     url[0] = '\0';
     return url;
 }
-
-uint16_t ics_metrics_listener_port(const ics_metrics_listener *listener)
-{
-    (void)listener;
-    return 0;
-}

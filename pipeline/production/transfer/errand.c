@@ -103,7 +103,7 @@ static void start_thread(uv_loop_t *loop, ics_errand *errand)
     request->url = errand->url = ics_new_copy(request->url);
     request->path = errand->path = ics_new_copy(request->path);
     request->cancel = &errand->cancel;
-    /* Cannot fail: the loop of the errand has what it needs. */
+    /* Cannot fail: the loop has its descriptor since it was made. */
     (void)uv_async_init(loop, &errand->handle.ended, on_ended);
     const int failure = start_quietly(errand);
     errand->has_thread = failure == 0;

@@ -151,7 +151,10 @@ static int look_at(ics_known_hits *known, const char *name, icestream_error *err
 
 static int look(ics_known_hits *known, icestream_error *error)
 {
-    DIR *entries = opendir(known->folder);
+    DIR *entries;
+    do {
+        entries = opendir(known->folder);
+    } while (entries == NULL && errno == EINTR);
     if (entries == NULL) {
         return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
                                    "%s: cannot look for hit files: %s", known->folder,

@@ -239,9 +239,8 @@ static void add_writer(const ics_unit *unit, json_t *origin)
     gethostname(host, sizeof host - 1);
     const bool is_estimate = unit->input->source->makes;
     json_t *writer =
-        json_pack("{s:o, s:o?, s:o, s:I}", "file", ics_json_text(unit->name), "worker",
-                  unit->common->worker != NULL ? ics_json_text(unit->common->worker) : NULL, "host",
-                  ics_json_text(host), "photons",
+        json_pack("{s:o, s:o, s:o, s:I}", "file", ics_json_text(unit->name), "worker",
+                  ics_json_text(unit->common->worker), "host", ics_json_text(host), "photons",
                   is_estimate ? (json_int_t)0 : (json_int_t)unit->summary.photons);
     ics_new_member(origin, ICS_CHECKPOINT_WRITTEN, writer);
 }

@@ -64,21 +64,23 @@ typedef struct ics_retry {
     bool needs_room;     /* the last failure was a full disk, and nothing has succeeded since */
 } ics_retry;
 
+enum { ICS_UNIT_WORKER = 160 }; /* bytes of the name of a worker */
+
 /* What all threads of a run share. Constant while the threads run, except for the atomic members
  * and those that have their own locks. */
 typedef struct ics_unit_common {
     const icestream_config *config;
     const icestream_run_options *options;
     const ics_models *models;
-    const char *keep_steps; /* the step file for steps that the run makes; NULL: none */
-    uint32_t makers;        /* number of threads that make steps */
+    char *keep_steps; /* the step file for steps that the run makes; NULL: none */
+    uint32_t makers;  /* number of threads that make steps */
     ics_origin origin;
-    ics_maths_used maths;    /* with which the run may compute; of several all */
-    const char *content;     /* what hit files carry; NULL: stages.detect is none */
-    const char *worker;      /* name of this process; NULL: it has none */
-    const char *writer;      /* short name of this process in names of .part files */
-    uint32_t spectrum_count; /* number of spectra that steps may name */
-    json_t *light;           /* what the steps' light must be made with (models/light_record.h) */
+    ics_maths_used maths;         /* with which the run may compute; of several all */
+    const char *content;          /* what hit files carry; NULL: stages.detect is none */
+    char worker[ICS_UNIT_WORKER]; /* name of this process */
+    char writer[9];               /* short name of this process in names of .part files */
+    uint32_t spectrum_count;      /* number of spectra that steps may name */
+    json_t *light; /* what the steps' light must be made with (models/light_record.h) */
     const ics_sink *sink;
     int wake;                  /* an eventfd, readable once `stop` is set */
     atomic_bool stop;          /* nothing more is read; batches that exist are finished */
@@ -88,7 +90,7 @@ typedef struct ics_unit_common {
     const char *intake_folder; /* of the claimed files; NULL: files are not claimed */
     ics_after after;           /* what is done with a claimed file when it is finished */
     ics_known_hits *known;     /* hit files of several step files; NULL: there are none */
-    const char *quarantine;    /* folder for reasons and bad files; NULL: there is none */
+    char *quarantine;          /* folder for reasons and bad files; NULL: there is none */
     ics_run_journal *journal;  /* NULL: there is none */
 } ics_unit_common;
 

@@ -23,6 +23,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct detx_module {
     double centre[3];
@@ -34,7 +35,8 @@ typedef struct detx_module {
 typedef struct detx_reader {
     ics_text_reader text;
     ics_text_line *line;
-    const ics_detx_shape *shape;
+    const ice_module_type *sphere;
+    double pmt_radius; /* m */
     ics_types *types;
     int version;
     double modules;               /* number of modules that the header gives */
@@ -165,7 +167,7 @@ static bool read_pmt(detx_reader *reader, ice_pmt *pmt)
     }
     *pmt = (ice_pmt){.centre = {n[0], n[1], n[2]},
                      .axis = {n[3] / length, n[4] / length, n[5] / length},
-                     .radius = reader->shape->pmt_radius,
+                     .radius = reader->pmt_radius,
                      .efficiency = 1};
     return true;
 }
@@ -313,47 +315,38 @@ static bool find_turn(const ice_module_type *type, const ice_pmt *pmts, size_t c
 static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
 {
     ics_types *types = reader->types;
-    const ics_detx_shape *shape = reader->shape;
-    ice_module_type *type = &types->items[types->count];
+    const ice_module_type *sphere = reader->sphere;
+    icestream_error *error = reader->text.error;
     if (types->count == ICE_TYPES_MAX) {
         return ics_text_fault(&reader->text, reader->line->number, 0,
                               "found another arrangement of PMTs, expected at most %d arrangements",
                               ICE_TYPES_MAX);
     }
-    *type = (ice_module_type){.shape = ICE_SHAPE_SPHERE,
-                              .radius = shape->radius,
-                              .half_height = shape->radius,
-                              .reach = shape->radius,
-                              .oversize = shape->oversize,
-                              .beta = shape->beta,
-                              /* One more, because calloc may return NULL for a module without
-                               * PMTs. */
-                              .pmts = calloc(count + 1, sizeof *pmts),
+    char name[256], tail[16] = "";
+    if (types->count > 0) {
+        snprintf(tail, sizeof tail, "-%zu", types->count + 1);
+    }
+    snprintf(name, sizeof name, "%.200s%s", sphere->name, tail);
+    ice_module_type *type = &types->items[types->count];
+    *type = (ice_module_type){.name = strdup(name),
+                              .shape = ICE_SHAPE_SPHERE,
+                              .radius = sphere->radius,
+                              .half_height = sphere->radius,
+                              .reach = sphere->radius,
+                              .oversize = sphere->oversize,
+                              .beta = sphere->beta,
+                              .pmts = calloc(count, sizeof *pmts),
                               .pmt_count = count};
-    const int length = types->count == 0
-                           ? asprintf(&type->name, "%s", shape->name)
-                           : asprintf(&type->name, "%s-%zu", shape->name, types->count + 1);
-    if (length < 0 || type->pmts == NULL) {
-        type->name = length < 0 ? NULL : type->name;
-        ics_type_free(type);
-        return ics_error_no_memory(reader->text.error, reader->text.name);
-    }
-    if (shape->given != NULL &&
-        (ics_pmt_acceptance_copy(&shape->given->acceptance, &type->acceptance,
-                                 reader->text.error) != ICESTREAM_OK ||
-         ics_transit_times_copy(&shape->given->transit, &type->transit, reader->text.error) !=
-             ICESTREAM_OK)) {
-        ics_type_free(type);
-        return ICESTREAM_E_MEMORY;
-    }
-    type->acceptance.is_of_window = true;
-    for (size_t k = 0; k < count; ++k) {
-        type->pmts[k] = pmts[k];
-    }
     types->turns[types->count] = ics_upright;
     types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
     ++types->count;
-    return ICESTREAM_OK;
+    if (type->name == NULL || type->pmts == NULL) {
+        return ics_error_no_memory(error, reader->text.name);
+    }
+    memcpy(type->pmts, pmts, count * sizeof *pmts);
+    ICS_TRY(ics_pmt_acceptance_copy(&sphere->acceptance, &type->acceptance, error));
+    type->acceptance.is_of_window = true;
+    return ics_transit_times_copy(&sphere->transit, &type->transit, error);
 }
 
 /* Moves a PMT along its axis to the sphere of its module. DETX has the middle of the photocathode,
@@ -383,14 +376,14 @@ static int find_type(detx_reader *reader, const detx_module *module, ice_module 
         }
         const double *c = pmt->centre;
         const double distance = sqrt(c[0] * c[0] + c[1] * c[1] + c[2] * c[2]);
-        if (!(distance <= reader->shape->radius * 1.001)) {
+        if (!(distance <= reader->sphere->radius * 1.001)) {
             return ics_text_fault(&reader->text, module->row, 0,
                                   "found a PMT %.4g m away from the centre of its module, expected "
                                   "at most the radius of the sphere, %.4g m (detector.radius, or "
                                   "the radius of the type)",
-                                  distance, reader->shape->radius);
+                                  distance, reader->sphere->radius);
         }
-        move_to_sphere(pmt, reader->shape->radius);
+        move_to_sphere(pmt, reader->sphere->radius);
     }
     for (size_t i = 0; i < types->count; ++i) {
         if (find_turn(&types->items[i], reader->pmts, module->pmts, turn)) {
@@ -476,15 +469,15 @@ static int read_module(detx_reader *reader, ics_module_list *out)
     return ics_module_list_add_row(&reader->text, module.line, module.floor, &made, out);
 }
 
-int ics_detx_read(const ics_text *text, const ics_detx_shape *shape, ics_types *types,
-                  ics_module_list *out, icestream_error *error)
+int ics_detx_read(const ics_text *text, const ice_module_type *sphere, double pmt_radius,
+                  ics_types *types, ics_module_list *out, icestream_error *error)
 {
-    static const ics_detx_shape none = {.name = "", .radius = INFINITY};
     ICS_FREES ics_text_line *line = malloc(sizeof *line);
     ICS_FREES ice_pmt *pmts = malloc(ICE_PMTS_MAX * sizeof *pmts);
     detx_reader reader = {.text = ics_text_open(text, ' ', error),
                           .line = line,
-                          .shape = shape != NULL ? shape : &none,
+                          .sphere = sphere,
+                          .pmt_radius = pmt_radius,
                           .types = types,
                           .last_line = -1,
                           .pmts = pmts};

@@ -4,26 +4,17 @@
 
 #include "pipeline/photons/models/detector/module_list.h"
 
-/* What a type of the modules of a DETX file has besides the places of its PMTs, which the file
- * gives. */
-typedef struct ics_detx_shape {
-    const char *name;             /* name of the type */
-    double radius;                /* m, of the sphere */
-    double oversize;              /* F >= 1 */
-    double pmt_radius;            /* m, of the windows; 0: not known */
-    double beta;                  /* beta of the windows (physics/model.h) */
-    const ice_module_type *given; /* its acceptance and its transit times are copied into
-                                     every type; NULL: none */
-} ics_detx_shape;
-
 /* Reads modules, and the arrangements of their PMTs as types with the names NAME, NAME-2, ... The
  * string of a module is its line (detection unit), its number is its floor. Floor 0 is the base of
  * a line and has no PMTs; modules without PMTs are left out. Modules with the floor -1 (not known)
  * are numbered from 1 in the order of the file. In files of versions 1 to 3 the centre of a module
  * is the point that is nearest to the axes of its PMTs. Modules whose PMTs stand alike up to a
  * rotation share a type, and the rotation is the orientation of the module. `types` NULL: only the
- * modules are read. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller frees *out and the types. */
-int ics_detx_read(const ics_text *text, const ics_detx_shape *shape, ics_types *types,
-                  ics_module_list *out, icestream_error *error);
+ * modules are read. `sphere` has what the types have besides their PMTs, which is copied: name,
+ * radius, oversize, beta, acceptance and transit times; NULL if `types` is. `pmt_radius` is that of
+ * windows (m; 0: not known). ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller frees *out and the
+ * types. */
+int ics_detx_read(const ics_text *text, const ice_module_type *sphere, double pmt_radius,
+                  ics_types *types, ics_module_list *out, icestream_error *error);
 
 #endif

@@ -64,34 +64,25 @@ static int read_detx(const ics_text *text, const icestream_config *config, ics_t
                      ics_module_list *out, icestream_error *error)
 {
     if (types == NULL) {
-        return ics_detx_read(text, NULL, NULL, out, error);
+        return ics_detx_read(text, NULL, 0, NULL, out, error);
     }
-    ics_detx_shape shape = {.name = "detx",
-                            .radius = config->detector.radius,
-                            .oversize = config->detector.oversize,
-                            .beta = 1};
-    ice_module_type given = {0};
-    if (types->count > 0) {
-        const ice_module_type *type = &types->items[0];
-        if (types->count > 1 || type->shape != ICE_SHAPE_SPHERE) {
-            return ics_config_error(
-                config, "detector.types", error,
-                "found %zu types, expected one sphere, because %s gives the PMTs", types->count,
-                text->name);
-        }
-        shape = (ics_detx_shape){.name = type->name,
-                                 .radius = type->radius,
-                                 .oversize = type->oversize,
-                                 .pmt_radius = types->pmt_radius[0],
-                                 .beta = type->beta,
-                                 .given = &given};
-        given = *type; /* which the list of types no longer owns */
-        types->items[0] = (ice_module_type){0};
-        ics_types_free(types);
+    if (types->count == 0) {
+        char name[] = "detx";
+        const ice_module_type sphere = {.name = name,
+                                        .radius = config->detector.radius,
+                                        .oversize = config->detector.oversize,
+                                        .beta = 1};
+        return ics_detx_read(text, &sphere, 0, types, out, error);
     }
-    const int status = ics_detx_read(text, &shape, types, out, error);
-    ics_type_free(&given);
-    return status;
+    if (types->count > 1 || types->items[0].shape != ICE_SHAPE_SPHERE) {
+        return ics_config_error(config, "detector.types", error,
+                                "found %zu types, expected one sphere, because %s gives the PMTs",
+                                types->count, text->name);
+    }
+    /* The types of the file take the place of the given one. */
+    ICS_CLEANUP(ics_type_free) ice_module_type given = types->items[0];
+    types->count = 0;
+    return ics_detx_read(text, &given, types->pmt_radius[0], types, out, error);
 }
 
 /* `tail`: in any case. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int ics_module_list_add(ics_module_list *list, const ics_listed_module *item,
-                        icestream_error *error)
+/* Appends a module. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
+static int add_module(ics_module_list *list, const ics_listed_module *item, icestream_error *error)
 {
     void *items = ics_memory_grow(list->items, list->count, &list->capacity, sizeof *item);
     if (items == NULL) {
@@ -56,7 +56,7 @@ int ics_module_list_hex86(bool jitter, bool dense, ics_module_list *out, icestre
                         .module = (uint16_t)m,
                         .efficiency = dense && string >= FIRST_DENSE ? high_efficiency : 1,
                     }};
-                ICS_TRY(ics_module_list_add(out, &item, error));
+                ICS_TRY(add_module(out, &item, error));
             }
         }
     }
@@ -114,7 +114,7 @@ int ics_module_list_add_row(ics_text_reader *reader, double string, double numbe
         return ics_text_fault(reader, item.line, 0, "found more modules, expected at most %d",
                               ICE_MODULES_MAX);
     }
-    return ics_module_list_add(list, &item, reader->error);
+    return add_module(list, &item, reader->error);
 }
 
 int ics_module_list_finish(ics_text_reader *reader, int status, ics_module_list *list)

@@ -39,9 +39,6 @@ typedef struct ics_module_list {
     ics_listed_oddity skipped; /* lines before the header */
 } ics_module_list;
 
-/* Appends a module. ICESTREAM_OK or ICESTREAM_E_MEMORY. */
-int ics_module_list_add(ics_module_list *list, const ics_listed_module *item,
-                        icestream_error *error);
 void ics_module_list_free(ics_module_list *list);
 
 /* For readers of lists. Checks the numbers of a row, and appends its module with this string and

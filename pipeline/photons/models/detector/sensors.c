@@ -31,21 +31,6 @@ ice_module *ics_sensors_find_module(const ice_detector *detector, ics_module_ide
 /* The limits of geo-f2k: strings above LAST_WITH_SURFACE have no modules at the surface. */
 enum { LAST_IN_ICE = 60, LAST_WITH_SURFACE = 86 };
 
-static const struct {
-    const char *name; /* name of the file in a ppc ice folder */
-    const char *key;  /* of the configuration */
-    size_t least, most;
-    const char *columns;
-} formats[ICS_SENSOR_FILES] = {
-    [ICS_SENSOR_EFFICIENCIES] = {"eff-f2k", "detector.efficiencies", 3, 4,
-                                 "3 or 4: string, module, efficiency [, type]"},
-    [ICS_SENSOR_AXES] = {"cx.dat", "detector.axes", 6, 6,
-                         "6: string, module, nx, ny, nz, uncertainty"},
-    [ICS_SENSOR_CABLES] = {"dx.dat", "detector.cables", 4, 4,
-                           "4: string, module, azimuth, uncertainty"},
-    [ICS_SENSOR_VOLTAGES] = {"hvs-f2k", "detector.voltages", 3, 3, "3: string, module, voltage"},
-};
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* A file while it is read into copies of the modules. */
@@ -114,12 +99,22 @@ static int take_voltage(sensor_reader *reader, size_t row, const double *values,
     return ICESTREAM_OK;
 }
 
-static int (*const take[ICS_SENSOR_FILES])(sensor_reader *, size_t, const double *,
-                                           ice_module *) = {
-    [ICS_SENSOR_EFFICIENCIES] = take_efficiency,
-    [ICS_SENSOR_AXES] = take_axis,
-    [ICS_SENSOR_CABLES] = take_cable,
-    [ICS_SENSOR_VOLTAGES] = take_voltage,
+/* The files. */
+static const struct {
+    const char *name; /* in a ppc ice folder */
+    const char *key;  /* of the configuration */
+    size_t least, most;
+    const char *columns;
+    int (*take)(sensor_reader *reader, size_t row, const double *values, ice_module *module);
+} formats[ICS_SENSOR_FILES] = {
+    [ICS_SENSOR_EFFICIENCIES] = {"eff-f2k", "detector.efficiencies", 3, 4,
+                                 "3 or 4: string, module, efficiency [, type]", take_efficiency},
+    [ICS_SENSOR_AXES] = {"cx.dat", "detector.axes", 6, 6,
+                         "6: string, module, nx, ny, nz, uncertainty", take_axis},
+    [ICS_SENSOR_CABLES] = {"dx.dat", "detector.cables", 4, 4,
+                           "4: string, module, azimuth, uncertainty", take_cable},
+    [ICS_SENSOR_VOLTAGES] = {"hvs-f2k", "detector.voltages", 3, 3, "3: string, module, voltage",
+                             take_voltage},
 };
 
 static bool is_identity(double value)
@@ -168,7 +163,7 @@ static void read_row(sensor_reader *reader, ics_sensor_file kind, size_t row)
         return;
     }
     *earlier = row + 1;
-    take[kind](reader, row, values, module);
+    formats[kind].take(reader, row, values, module);
 }
 
 /* Of a list of fewer rows nothing is said of its numbers. */

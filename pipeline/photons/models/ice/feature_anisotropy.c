@@ -1,6 +1,6 @@
 /* Anisotropy of scattering: k1 and k2 of each layer (physics.md 6.2). */
 #include "pipeline/photons/models/ice/features.h"
-#include "pipeline/photons/models/range.h"
+#include "pipeline/photons/models/light/region.h"
 
 static const ics_schema_field fields[] = {
     ICS_ICE_FILE_NUMBERS("anisotropy", anisotropy, -3, 3),

@@ -1,7 +1,7 @@
 /* Birefringence: deflection of light by ice crystals between two scatters (physics.md 6.4). */
 #include "base/error.h"
 #include "pipeline/photons/models/ice/features.h"
-#include "pipeline/photons/models/range.h"
+#include "pipeline/photons/models/light/region.h"
 #include "stages/birefringence.h"
 
 #include <math.h>

@@ -115,10 +115,15 @@ static int make_medium(const icestream_config *config, ice_medium **out, ics_ice
     return ICESTREAM_OK;
 }
 
+static void destroy_at(ice_medium **medium)
+{
+    ics_ice_destroy(*medium);
+}
+
 int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_factors *factors,
                    ics_warnings *warnings, icestream_error *error)
 {
-    ICS_CLEANUP(ics_ice_destroy_at) ice_medium *medium = NULL;
+    ICS_CLEANUP(destroy_at) ice_medium *medium = NULL;
     *out = NULL;
     *factors = (ics_ice_factors){.efficiency = 1};
     ICS_TRY(make_medium(config, &medium, factors, warnings, error));

@@ -10,12 +10,6 @@
 int ics_ice_allocate(const char *name, size_t count, ice_medium **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_ice_destroy(ice_medium *medium);
-/* For ICS_CLEANUP: destroys the medium of a variable. */
-static inline void ics_ice_destroy_at(ice_medium **medium)
-{
-    ics_ice_destroy(*medium);
-}
-
 /* Coefficients (1/m) of one layer at a wavelength (nm), physics.md 4.2. The effective scattering
  * b_e is the geometric scattering times 1 - <cos>, molecules included. */
 double ics_ice_scattering(const ice_medium *medium, size_t layer, double wavelength);

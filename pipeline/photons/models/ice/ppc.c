@@ -23,7 +23,16 @@ typedef struct ppc_folder {
     const char *directory;
     ics_warnings *warnings;
     icestream_error *error;
-    int status; /* the first failure */
+    int status;            /* the first failure */
+    ice_medium properties; /* what does not depend on depth */
+    ics_ppc_settings settings;
+    ics_ppc_columns columns;
+    ics_subtraction subtraction;
+    bool has_version; /* the file `version`, or the name of a public model, says what tables contain
+                       */
+    double bubbles[3]; /* b, d1, d2 */
+    ics_ice_factors *factors;
+    ice_medium **out; /* made of the layers, which are read last */
 } ppc_folder;
 
 static void note(ppc_folder *folder, int status)
@@ -52,29 +61,17 @@ static bool has_file(ppc_folder *folder, const char *name)
 
 /* Reads a file of the folder with `read` if it is there; missing required files are errors. */
 static void read_file(ppc_folder *folder, const char *name, bool required,
-                      int (*read)(ppc_folder *, const ics_text *, void *), void *target)
+                      int (*read)(ppc_folder *, const ics_text *))
 {
     ICS_CLEANUP(ics_text_free) ics_text text = {0};
     ICS_FREES char *path = path_of(folder, name);
     if (path != NULL && (required || has_file(folder, name))) {
         const int status = ics_text_read(path, &text, folder->error);
-        note(folder, status ? status : read(folder, &text, target));
+        note(folder, status ? status : read(folder, &text));
     }
 }
 
 /* ---- icemodel.par ---------------------------------------------------------------------------- */
-
-typedef struct ppc_model {
-    ice_medium properties; /* what does not depend on depth */
-    ics_ppc_settings settings;
-    ics_ppc_columns columns;
-    ics_subtraction subtraction;
-    bool has_version; /* the file `version`, or the name of a public model, says what tables contain
-                       */
-    double bubbles[3]; /* b, d1, d2 */
-    ics_ice_factors *factors;
-    ice_medium **out; /* made of the layers, which are read last */
-} ppc_model;
 
 static int check_property(const ics_text *text, size_t line, const char *property, double value,
                           icestream_error *error)
@@ -84,10 +81,9 @@ static int check_property(const ics_text *text, size_t line, const char *propert
     return ics_ice_property_check(place, property, value, error);
 }
 
-static int read_parameters(ppc_folder *folder, const ics_text *text, void *target)
+static int read_parameters(ppc_folder *folder, const ics_text *text)
 {
     static const char *const names[] = {"alpha", "kappa", "absorption_a", "absorption_b"};
-    ppc_model *model = target;
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     ICS_TRY(
         ics_text_table_read(text, 1, 2, 6, "a value and its uncertainty", &table, folder->error));
@@ -97,8 +93,8 @@ static int read_parameters(ppc_folder *folder, const ics_text *text, void *targe
                              "models, D and E",
                              text->name, table.rows);
     }
-    double *const values[] = {&model->properties.alpha, &model->properties.kappa,
-                              &model->properties.absorption_a, &model->properties.absorption_b};
+    double *const values[] = {&folder->properties.alpha, &folder->properties.kappa,
+                              &folder->properties.absorption_a, &folder->properties.absorption_b};
     int status = ICESTREAM_OK;
     for (size_t i = 0; i < 4; ++i) {
         *values[i] = ics_text_table_row(&table, i)[0];
@@ -106,46 +102,44 @@ static int read_parameters(ppc_folder *folder, const ics_text *text, void *targe
             status = ICESTREAM_E_CONFIG;
         }
     }
-    const double factor = pow(400, -model->properties.kappa);
+    const double factor = pow(400, -folder->properties.kappa);
     if (table.rows > 4) {
-        model->columns.dust_scale = ics_text_table_row(&table, 4)[0] * factor;
+        folder->columns.dust_scale = ics_text_table_row(&table, 4)[0] * factor;
     }
     if (table.rows > 5) {
-        model->columns.dust_offset = ics_text_table_row(&table, 5)[0] * factor;
+        folder->columns.dust_offset = ics_text_table_row(&table, 5)[0] * factor;
     }
     return status;
 }
 
 /* ---- cfg.txt --------------------------------------------------------------------------------- */
 
-static int read_settings(ppc_folder *folder, const ics_text *text, void *target)
+static int read_settings(ppc_folder *folder, const ics_text *text)
 {
-    ppc_model *model = target;
     double configured = folder->config->detector.oversize;
-    ICS_TRY(ics_ice_ppc_settings_read(text, &model->properties, &model->settings, folder->warnings,
-                                      folder->error));
-    model->factors->efficiency = model->settings.efficiency;
-    if (model->settings.efficiency < 0.1 || model->settings.efficiency > 10) {
+    ICS_TRY(ics_ice_ppc_settings_read(text, &folder->properties, &folder->settings,
+                                      folder->warnings, folder->error));
+    folder->factors->efficiency = folder->settings.efficiency;
+    if (folder->settings.efficiency < 0.1 || folder->settings.efficiency > 10) {
         ics_warnings_add(folder->warnings,
                          "%s:%zu: efficiency: found %g for all modules; usual: about 1; is "
                          "it in percent?",
-                         text->name, model->settings.efficiency_line, model->settings.efficiency);
+                         text->name, folder->settings.efficiency_line, folder->settings.efficiency);
     }
     /* Modules of true size are no mistake. */
-    if (configured != 1 && model->settings.oversize != configured) {
+    if (configured != 1 && folder->settings.oversize != configured) {
         ics_warnings_add(folder->warnings,
                          "%s:%zu: oversize %g is not used, detector.oversize is %g", text->name,
-                         model->settings.oversize_line, model->settings.oversize, configured);
+                         folder->settings.oversize_line, folder->settings.oversize, configured);
     }
     return ICESTREAM_OK;
 }
 
 /* ---- the small files ------------------------------------------------------------------------- */
 
-static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
+static int read_bubbles(ppc_folder *folder, const ics_text *text)
 {
     const double shallow = 100; /* m: such bubbles are in no layer of a detector */
-    ppc_model *model = target;
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     ICS_TRY(ics_text_table_read(text, 1, 3, 3, "b, d1, d2", &table, folder->error));
     if (table.rows * table.columns != 3) {
@@ -160,7 +154,7 @@ static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
                              "coefficient >= 0 and two depths > 0",
                              text->name, table.lines[0], bubbles[0], bubbles[1], bubbles[2]);
     }
-    memcpy(model->bubbles, bubbles, sizeof model->bubbles);
+    memcpy(folder->bubbles, bubbles, sizeof folder->bubbles);
     if (bubbles[0] > 0 && fmin(bubbles[1], bubbles[2]) < shallow) {
         ics_warnings_add(folder->warnings,
                          "%s:%zu: bubbles: found depths of %g and %g m, above all "
@@ -172,10 +166,9 @@ static int read_bubbles(ppc_folder *folder, const ics_text *text, void *target)
 
 /* Newer models have this file. Its one number says what the tables of the folder contain
  * (physics.md 4.2). */
-static int read_version(ppc_folder *folder, const ics_text *text, void *target)
+static int read_version(ppc_folder *folder, const ics_text *text)
 {
     enum { PLAIN = 0, NOTHING_TO_SUBTRACT = 10, FULL_ABSORPTION = 20 };
-    ppc_model *model = target;
     ics_text_reader reader = ics_text_open(text, ' ', folder->error);
     ics_text_line line;
     double version = 0;
@@ -186,15 +179,15 @@ static int read_version(ppc_folder *folder, const ics_text *text, void *target)
         return ICESTREAM_E_CONFIG;
     }
     if (version == NOTHING_TO_SUBTRACT) {
-        model->subtraction = ICS_SUBTRACTION_NONE;
+        folder->subtraction = ICS_SUBTRACTION_NONE;
     }
     if (version == FULL_ABSORPTION) {
-        const ice_medium *properties = &model->properties;
-        model->subtraction = ICS_SUBTRACTION_SCALED;
-        model->columns.pure_ice = properties->absorption_a * exp(-properties->absorption_b / 400);
+        const ice_medium *properties = &folder->properties;
+        folder->subtraction = ICS_SUBTRACTION_SCALED;
+        folder->columns.pure_ice = properties->absorption_a * exp(-properties->absorption_b / 400);
     }
     if (version == PLAIN || version == NOTHING_TO_SUBTRACT || version == FULL_ABSORPTION) {
-        model->has_version = true;
+        folder->has_version = true;
         return ICESTREAM_OK;
     }
     return ics_text_fault(&reader, line.number, 0, "version: found %.10g, expected 0, 10 or 20",
@@ -282,36 +275,36 @@ static void add_bubbles(const double bubbles[3], ics_layer_list *layers)
     }
 }
 
-static int read_layers(ppc_folder *folder, const ics_text *text, void *target)
+static int read_layers(ppc_folder *folder, const ics_text *text)
 {
-    ppc_model *model = target;
     ICS_CLEANUP(ics_ice_layer_list_free) ics_layer_list layers = {0};
-    memcpy(model->columns.anisotropy, model->settings.anisotropy, sizeof model->columns.anisotropy);
-    ICS_TRY(ics_ice_ppc_layers_read(text, &model->columns, &layers, folder->error));
-    add_bubbles(model->bubbles, &layers);
-    ics_ice_features_switch_off(folder->config, &model->properties, &layers);
+    memcpy(folder->columns.anisotropy, folder->settings.anisotropy,
+           sizeof folder->columns.anisotropy);
+    ICS_TRY(ics_ice_ppc_layers_read(text, &folder->columns, &layers, folder->error));
+    add_bubbles(folder->bubbles, &layers);
+    ics_ice_features_switch_off(folder->config, &folder->properties, &layers);
     /* With wrong parameters the layers would be checked by the wrong formula. */
     return folder->status != ICESTREAM_OK
                ? folder->status
-               : ics_ice_from_layers(folder->directory, &layers, &model->properties,
-                                     model->subtraction, model->out, folder->error);
+               : ics_ice_from_layers(folder->directory, &layers, &folder->properties,
+                                     folder->subtraction, folder->out, folder->error);
 }
 
 /* ---- the folder ------------------------------------------------------------------------------ */
 
 /* Sets which scattering by crystals is in the table: by the configuration, by the file version, or
  * by the numbers of a public model. */
-static int choose_subtraction(ppc_folder *folder, ppc_model *model)
+static int choose_subtraction(ppc_folder *folder)
 {
     const ics_ice_known *known = NULL;
     if (folder->config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO) {
-        model->subtraction = folder->config->ice.birefringence_subtraction;
-    } else if (!model->has_version) {
+        folder->subtraction = folder->config->ice.birefringence_subtraction;
+    } else if (!folder->has_version) {
         ICS_TRY(ics_ice_known_find(folder->directory, &known, folder->error));
-        model->has_version = known != NULL;
+        folder->has_version = known != NULL;
     }
     if (known != NULL && known->taken == ICE_TAKEN_NOTHING) {
-        model->subtraction = ICS_SUBTRACTION_NONE;
+        folder->subtraction = ICS_SUBTRACTION_NONE;
     }
     return ICESTREAM_OK;
 }
@@ -319,16 +312,16 @@ static int choose_subtraction(ppc_folder *folder, ppc_model *model)
 /* Rejects a folder with birefringence if neither the folder nor the user says whether its table of
  * scattering contains the scattering by crystals: both kinds of table are public, and they look the
  * same. */
-static int check_version(const icestream_config *config, const ppc_model *model,
-                         const ice_medium *medium, icestream_error *error)
+static int check_version(const ppc_folder *folder, const ice_medium *medium)
 {
+    const icestream_config *config = folder->config;
     char place[512];
-    if (model->has_version || config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO ||
+    if (folder->has_version || config->ice.birefringence_subtraction != ICS_SUBTRACTION_AUTO ||
         !(ics_tables_find_features(medium) & ICE_HAS_BIREFRINGENCE)) {
         return ICESTREAM_OK;
     }
     return ics_error_add(
-        error, ICESTREAM_E_CONFIG,
+        folder->error, ICESTREAM_E_CONFIG,
         "%s: error: ice.birefringence_subtraction: found auto, and %s, whose ice is birefringent, "
         "has no file 'version' that says what icemodel.dat contains, and is no public model; "
         "expected constant (its scattering contains that by crystals, as in spice_bfr-v2), none "
@@ -340,28 +333,30 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
                      ics_warnings *warnings, icestream_error *error)
 {
     const char *directory = config->ice.directory;
-    ppc_folder folder = {
-        .config = config, .directory = directory, .warnings = warnings, .error = error};
-    ppc_model model = {.columns = {.dust_scale = 1},
-                       .subtraction = ICS_SUBTRACTION_CONSTANT,
-                       .factors = factors,
-                       .out = out};
+    ppc_folder folder = {.config = config,
+                         .directory = directory,
+                         .warnings = warnings,
+                         .error = error,
+                         .columns = {.dust_scale = 1},
+                         .subtraction = ICS_SUBTRACTION_CONSTANT,
+                         .factors = factors,
+                         .out = out};
     ice_tilt tilt = {0};
     *out = NULL;
     ICS_TRY(ics_ice_ppc_check_folder(directory, error));
-    read_file(&folder, "icemodel.par", true, read_parameters, &model);
-    read_file(&folder, "cfg.txt", true, read_settings, &model);
-    read_file(&folder, "icemodel.bbl", false, read_bubbles, &model);
-    read_file(&folder, "version", false, read_version, &model);
-    note(&folder, choose_subtraction(&folder, &model));
+    read_file(&folder, "icemodel.par", true, read_parameters);
+    read_file(&folder, "cfg.txt", true, read_settings);
+    read_file(&folder, "icemodel.bbl", false, read_bubbles);
+    read_file(&folder, "version", false, read_version);
+    note(&folder, choose_subtraction(&folder));
     read_tilt(&folder, &tilt);
     /* The layers come last, because their checks need the parameters. */
-    read_file(&folder, "icemodel.dat", true, read_layers, &model);
+    read_file(&folder, "icemodel.dat", true, read_layers);
     ics_ice_ppc_warn_of_unread(directory, warnings);
-    if (folder.status == ICESTREAM_OK && *out != NULL) {
-        folder.status = check_version(config, &model, *out, error);
+    if (folder.status == ICESTREAM_OK) {
+        folder.status = check_version(&folder, *out);
     }
-    if (folder.status == ICESTREAM_OK && *out != NULL) {
+    if (folder.status == ICESTREAM_OK) {
         (*out)->tilt = tilt;
         return ICESTREAM_OK;
     }

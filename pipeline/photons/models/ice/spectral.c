@@ -30,6 +30,9 @@ typedef struct water_file {
     double density;      /* g/cm3; 0: not given */
     water_layer *layers; /* [layer_count], from below; none: one layer, as the table */
     size_t layer_count;
+    const ics_yaml_node *root;
+    ics_ice_keys keys;
+    icestream_error *error;
 } water_file;
 
 /* Columns of the two tables. */
@@ -72,20 +75,19 @@ static const ics_wavelength_column index_columns[INDICES] = {
 
 /* Reads the table that stands in the file under `key`, or in the CSV file `path`. Without both it
  * stays empty. */
-static int read_table(const ics_ice_keys *keys, const char *key, const char *path,
-                      const ics_wavelength_column *columns, size_t count, ics_wavelength_table *out,
-                      icestream_error *error)
+static int read_table(const water_file *file, const char *key, const char *path,
+                      const ics_wavelength_column *columns, size_t count, ics_wavelength_table *out)
 {
     ICS_CLEANUP(ics_text_free) ics_text text = {0};
-    const ics_yaml_node *node = ics_ice_file_given(keys, key);
+    const ics_yaml_node *node = ics_ice_file_given(&file->keys, key);
     if (node != NULL) {
-        return ics_wavelength_table_read_yaml(node, columns, count, out, error);
+        return ics_wavelength_table_read_yaml(node, columns, count, out, file->error);
     }
     if (path == NULL) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(ics_text_read(path, &text, error));
-    return ics_wavelength_table_read_text(&text, columns, count, out, error);
+    ICS_TRY(ics_text_read(path, &text, file->error));
+    return ics_wavelength_table_read_text(&text, columns, count, out, file->error);
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */
@@ -189,38 +191,30 @@ static const ics_schema_field fields[] = {
     ROW("layers", layers, CUSTOM(layers_field)),
 };
 
-/* Reads all keys of a file and its CSV files; `keys` says where the keys were given. All errors are
- * reported together. */
-static int read_keys(const ics_yaml_node *root, ics_ice_keys *keys, water_file *file,
-                     icestream_error *error)
+/* Reads all keys of a file and its CSV files. All errors are reported together. */
+static int read_keys(water_file *file)
 {
+    ics_ice_keys *keys = &file->keys;
     memcpy(keys->fields, fields, sizeof fields);
     keys->count = sizeof fields / sizeof *fields;
     ics_ice_scatter_add_keys(keys, true, offsetof(water_file, scatter));
-    int status = ics_schema_defaults(keys->fields, keys->count, file, error);
-    status = ics_error_first(
-        status, ics_schema_read(root, keys->fields, keys->count, file, keys->given, error));
-    status = ics_error_first(status, read_table(keys, "optics.table", file->optics_path,
-                                                optics_columns, OPTICS, &file->optics, error));
-    return ics_error_first(status, read_table(keys, "index.table", file->index_path, index_columns,
-                                              INDICES, &file->index, error));
+    int status = ics_schema_defaults(keys->fields, keys->count, file, file->error);
+    status = ics_error_first(status, ics_schema_read(file->root, keys->fields, keys->count, file,
+                                                     keys->given, file->error));
+    status = ics_error_first(status, read_table(file, "optics.table", file->optics_path,
+                                                optics_columns, OPTICS, &file->optics));
+    return ics_error_first(status, read_table(file, "index.table", file->index_path, index_columns,
+                                              INDICES, &file->index));
 }
 
 enum { ROWS = (int)(ICE_WAVELENGTH_MAX - ICE_WAVELENGTH_MIN) + 1 };
 
-typedef struct water_reader {
-    water_file file;
-    const ics_yaml_node *root;
-    ics_ice_keys keys;
-    icestream_error *error;
-} water_reader;
-
 /* Returns where the table of the optics or of the index is given. NULL: nowhere. */
-static const ics_yaml_node *table_node(const water_reader *reader, const char *file,
-                                       const char *table)
+static const ics_yaml_node *table_node(const water_file *file, const char *file_key,
+                                       const char *table_key)
 {
-    const ics_yaml_node *node = ics_ice_file_given(&reader->keys, file);
-    return node != NULL ? node : ics_ice_file_given(&reader->keys, table);
+    const ics_yaml_node *node = ics_ice_file_given(&file->keys, file_key);
+    return node != NULL ? node : ics_ice_file_given(&file->keys, table_key);
 }
 
 /* The keys of the formula of the index, which exclude a table. */
@@ -229,7 +223,7 @@ static const char *const formula_keys[] = {"index.salinity", "index.temperature"
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* Checks that the table spans the band, unless the values at its ends hold beyond them. */
-static int check_band(const water_reader *reader, const ics_yaml_node *node, const char *what,
+static int check_band(const water_file *file, const ics_yaml_node *node, const char *what,
                       const ics_curve *curve, bool extend)
 {
     const double first = curve->x[0], last = curve->x[curve->count - 1];
@@ -237,28 +231,28 @@ static int check_band(const water_reader *reader, const ics_yaml_node *node, con
         return ICESTREAM_OK;
     }
     return ics_yaml_error(
-        reader->error, node,
+        file->error, node,
         "%s: found wavelengths of %.10g .. %.10g nm, expected at least %g .. %g nm, or "
         "%s.extend: constant, which takes the values of both ends beyond them",
         what, first, last, ICE_WAVELENGTH_MIN, ICE_WAVELENGTH_MAX, what);
 }
 
-static int check_optics(const water_reader *reader)
+static int check_optics(const water_file *file)
 {
-    const ics_wavelength_table *table = &reader->file.optics;
-    const ics_yaml_node *node = table_node(reader, "optics.file", "optics.table");
+    const ics_wavelength_table *table = &file->optics;
+    const ics_yaml_node *node = table_node(file, "optics.file", "optics.table");
     int absorption = 0, scattering = 0, status = ICESTREAM_OK;
     for (int i = 0; i < OPTICS; ++i) {
         *(i < SCATTERING_LENGTH ? &absorption : &scattering) += has_column(table, i);
     }
     if (absorption != 1) {
-        status = ics_yaml_error(reader->error, node,
+        status = ics_yaml_error(file->error, node,
                                 "optics: found %d columns of absorption, expected one: "
                                 "absorption_length_m or absorption_per_m",
                                 absorption);
     }
     if (scattering != 1) {
-        status = ics_yaml_error(reader->error, node,
+        status = ics_yaml_error(file->error, node,
                                 "optics: found %d columns of scattering, expected one: "
                                 "scattering_length_m, scattering_per_m or either of them after "
                                 "effective_",
@@ -266,89 +260,81 @@ static int check_optics(const water_reader *reader)
     }
     for (int i = 0; i < OPTICS && status == ICESTREAM_OK; ++i) {
         if (has_column(table, i)) {
-            return check_band(reader, node, "optics", &table->curves[i],
-                              reader->file.optics_extend);
+            return check_band(file, node, "optics", &table->curves[i], file->optics_extend);
         }
     }
     return status;
 }
 
-static int check_index_table(const water_reader *reader, const ics_yaml_node *node)
+static int check_index_table(const water_file *file, const ics_yaml_node *node)
 {
-    const ics_wavelength_table *table = &reader->file.index;
+    const ics_wavelength_table *table = &file->index;
     const ics_curve *phase = &table->curves[PHASE_INDEX];
     for (int i = 0; i < 3; ++i) {
-        const ics_yaml_node *given = ics_ice_file_given(&reader->keys, formula_keys[i]);
+        const ics_yaml_node *given = ics_ice_file_given(&file->keys, formula_keys[i]);
         if (given != NULL) {
-            return ics_yaml_error(reader->error, given,
+            return ics_yaml_error(file->error, given,
                                   "%s: found also a table of the index, expected one of the two",
                                   formula_keys[i]);
         }
     }
     if (!has_column(table, PHASE_INDEX)) {
-        return ics_yaml_error(reader->error, node, "index: found no column 'phase_index'");
+        return ics_yaml_error(file->error, node, "index: found no column 'phase_index'");
     }
     if (!has_column(table, GROUP_INDEX) && phase->count < 3) {
-        return ics_yaml_error(reader->error, node,
+        return ics_yaml_error(file->error, node,
                               "index: found %zu rows, expected 3 or more, or a column "
                               "'group_index', which is the slope of the phase index otherwise",
                               phase->count);
     }
-    return check_band(reader, node, "index", phase, reader->file.index_extend);
+    return check_band(file, node, "index", phase, file->index_extend);
 }
 
-static int check_index(const water_reader *reader)
+static int check_index(const water_file *file)
 {
-    const ics_yaml_node *node = table_node(reader, "index.file", "index.table");
-    const ics_yaml_node *section = ics_yaml_find(reader->root, "index");
+    const ics_yaml_node *node = table_node(file, "index.file", "index.table");
+    const ics_yaml_node *section = ics_yaml_find(file->root, "index");
     int status = ICESTREAM_OK;
     if (node != NULL) {
-        return check_index_table(reader, node);
+        return check_index_table(file, node);
     }
     for (int i = 0; i < 3; ++i) {
-        if (ics_ice_file_given(&reader->keys, formula_keys[i]) == NULL) {
+        if (ics_ice_file_given(&file->keys, formula_keys[i]) == NULL) {
             status =
-                ics_yaml_error(reader->error, section != NULL ? section : reader->root,
+                ics_yaml_error(file->error, section != NULL ? section : file->root,
                                "the key '%s' is missing: the index needs salinity (per mille), "
                                "temperature (deg C) and pressure (bar), or phase indices in "
                                "index.table or index.file",
                                formula_keys[i]);
         }
     }
-    const ics_yaml_node *extend = ics_ice_file_given(&reader->keys, "index.extend");
+    const ics_yaml_node *extend = ics_ice_file_given(&file->keys, "index.extend");
     if (extend != NULL) {
-        status = ics_yaml_error(reader->error, extend,
+        status = ics_yaml_error(file->error, extend,
                                 "index.extend: is for index.file or index.table, and neither is "
                                 "given");
     }
     return status;
 }
 
-static int read_file(water_reader *reader)
-{
-    ICS_TRY(read_keys(reader->root, &reader->keys, &reader->file, reader->error));
-    const int status = check_optics(reader);
-    return ics_error_first(status, check_index(reader));
-}
-
 /* ---- the medium ------------------------------------------------------------------------------ */
 
 /* Computes the group index n - wavelength dn/dwavelength at the points of the phase index. */
-static int derive_group_index(const water_reader *reader, ics_wavelength_table *table)
+static int derive_group_index(const water_file *file, ics_wavelength_table *table)
 {
     const ics_curve *phase = &table->curves[PHASE_INDEX];
     ics_curve *group = &table->curves[GROUP_INDEX];
-    const ics_yaml_node *node = table_node(reader, "index.file", "index.table");
+    const ics_yaml_node *node = table_node(file, "index.file", "index.table");
     for (size_t i = 0; i < phase->count; ++i) {
         double value = phase->y[i] - phase->x[i] * ics_wavelength_table_slope(phase, i);
         if (!(value >= INDEX_MIN && value <= INDEX_MAX)) {
             return ics_yaml_error(
-                reader->error, node,
+                file->error, node,
                 "index: found a group index of %.6g at %.10g nm from the slope of "
                 "phase_index, expected %g .. %g",
                 value, phase->x[i], INDEX_MIN, INDEX_MAX);
         }
-        ICS_TRY(ics_curve_add(group, phase->x[i], value, reader->error));
+        ICS_TRY(ics_curve_add(group, phase->x[i], value, file->error));
     }
     return ICESTREAM_OK;
 }
@@ -396,16 +382,15 @@ static void set_layers(const water_file *file, ice_medium *medium)
     }
 }
 
-static int make_medium(const water_reader *reader, const char *path, ice_medium **out)
+static int make_medium(const water_file *file, const char *path, ice_medium **out)
 {
-    const water_file *file = &reader->file;
     ice_medium *medium;
     ICS_TRY(ics_ice_allocate(file->name != NULL ? file->name : path,
-                             file->layer_count ? file->layer_count : 1, &medium, reader->error));
+                             file->layer_count ? file->layer_count : 1, &medium, file->error));
     medium->spectral = calloc(ROWS, sizeof *medium->spectral);
     if (medium->spectral == NULL) {
         ics_ice_destroy(medium);
-        return ics_yaml_no_memory(reader->error, reader->root);
+        return ics_yaml_no_memory(file->error, file->root);
     }
     medium->mean_cosine = file->mean_cosine;
     const bool has_formula = !has_column(&file->index, PHASE_INDEX);
@@ -422,36 +407,38 @@ static int make_medium(const water_reader *reader, const char *path, ice_medium 
     return ICESTREAM_OK;
 }
 
-static int read_water(water_reader *reader, const char *path, const char *scatter, ice_medium **out,
+static int read_water(water_file *file, const char *path, const char *scatter, ice_medium **out,
                       ics_warnings *warnings)
 {
-    ics_wavelength_table *index = &reader->file.index;
-    ICS_TRY(read_file(reader));
+    ics_wavelength_table *index = &file->index;
+    ICS_TRY(read_keys(file));
+    const int status = check_optics(file);
+    ICS_TRY(ics_error_first(status, check_index(file)));
     const bool has_formula = !has_column(index, PHASE_INDEX);
     if (!has_formula && !has_column(index, GROUP_INDEX)) {
-        ICS_TRY(derive_group_index(reader, index));
+        ICS_TRY(derive_group_index(file, index));
     }
-    if (has_formula && reader->file.water.salinity > 1) {
+    if (has_formula && file->water.salinity > 1) {
         ics_warnings_add(
             warnings,
             "%s: what salinity adds to the index of refraction was fitted for %g .. %g nm and is "
             "trusted down to %g nm; for light below, give index.table",
             path, ICE_WATER_FITTED_FROM, ICE_WATER_FITTED_TO, ICE_WATER_TRUSTED_FROM);
     }
-    ICS_TRY(make_medium(reader, path, out));
-    ics_ice_scatter_choose(scatter, reader->file.scatter, *out);
-    ics_ice_scatter_warn(ics_ice_scatter_variant(0), scatter, true, &reader->keys, warnings);
+    ICS_TRY(make_medium(file, path, out));
+    ics_ice_scatter_choose(scatter, file->scatter, *out);
+    ics_ice_scatter_warn(ics_ice_scatter_variant(0), scatter, true, &file->keys, warnings);
     return ICESTREAM_OK;
 }
 
 int ics_ice_from_spectral(const char *path, const ics_yaml_node *root, const char *scatter,
                           ice_medium **out, ics_warnings *warnings, icestream_error *error)
 {
-    water_reader reader = {.root = root, .error = error};
+    water_file file = {.root = root, .error = error};
     *out = NULL;
-    const int status = read_water(&reader, path, scatter, out, warnings);
-    ics_schema_clear(reader.keys.fields, reader.keys.count, &reader.file);
-    ics_wavelength_table_free(&reader.file.optics);
-    ics_wavelength_table_free(&reader.file.index);
+    const int status = read_water(&file, path, scatter, out, warnings);
+    ics_schema_clear(file.keys.fields, file.keys.count, &file);
+    ics_wavelength_table_free(&file.optics);
+    ics_wavelength_table_free(&file.index);
     return status;
 }

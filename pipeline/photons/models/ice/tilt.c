@@ -3,7 +3,6 @@
 #include "base/error.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,19 +54,6 @@ void ics_ice_tilt_free(ice_tilt *tilt)
     *tilt = (ice_tilt){0};
 }
 
-static int fault(const char *name, size_t line, icestream_error *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static int fault(const char *name, size_t line, icestream_error *error, const char *format, ...)
-{
-    char message[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    return ics_error_add(error, ICESTREAM_E_CONFIG, "%s:%zu: error: %s", name, line, message);
-}
-
 /* ---- depths in equal steps --------------------------------------------------------------------
  */
 
@@ -81,7 +67,8 @@ static double step_to(const double *depths, size_t stride, size_t i)
     return depth_at(depths, stride, i) - depth_at(depths, stride, i - 1);
 }
 
-double ics_ice_steps_off(const ics_ice_steps *steps, const double *depths, size_t stride, size_t i)
+/* The distance (m) of depth i from equal steps. */
+static double steps_off(const ics_ice_steps *steps, const double *depths, size_t stride, size_t i)
 {
     return fabs(depth_at(depths, stride, i) - depths[0] - (double)i * steps->step);
 }
@@ -93,7 +80,7 @@ ics_ice_steps ics_ice_steps_of(const double *depths, size_t stride, size_t count
     double largest = 0, worst = -1;
     for (size_t i = 1; i < count; ++i) {
         largest = fmax(largest, step_to(depths, stride, i));
-        steps.uneven = fmax(steps.uneven, ics_ice_steps_off(&steps, depths, stride, i));
+        steps.uneven = fmax(steps.uneven, steps_off(&steps, depths, stride, i));
     }
     /* One wrong depth does not change the step of the others much, unless it makes the largest. */
     steps.usual = count > 2 ? (all - largest) / (double)(count - 2) : all;
@@ -111,24 +98,22 @@ ics_ice_steps ics_ice_steps_of(const double *depths, size_t stride, size_t count
 /* ---- depths and shifts ----------------------------------------------------------------------- */
 
 /* Checks that the depths in the first column increase. */
-static int check_depths(const char *name, const ics_text_table *table, icestream_error *error)
+static void check_depths(ics_text_reader *reader, const ics_text_table *table)
 {
     if (table->rows < 2) {
-        return fault(name, table->lines[0], error, "found one depth, expected 2 .. %d", DEPTHS_MAX);
+        ics_text_fault(reader, table->lines[0], 0, "found one depth, expected 2 .. %d", DEPTHS_MAX);
     }
-    int status = ICESTREAM_OK;
     for (size_t i = 0; i < table->rows; ++i) {
         double depth = ics_text_table_row(table, i)[0];
         if (!(depth >= -10000 && depth <= 20000)) {
-            status = fault(name, table->lines[i], error,
+            ics_text_fault(reader, table->lines[i], 0,
                            "depth: found %.10g, expected metres below the surface, -10000 .. 20000",
                            depth);
         } else if (i > 0 && !(depth > ics_text_table_row(table, i - 1)[0])) {
-            status = fault(name, table->lines[i], error,
+            ics_text_fault(reader, table->lines[i], 0,
                            "depth: found %.10g, expected increasing depths", depth);
         }
     }
-    return status;
 }
 
 /* The largest slope of the shifts in the cells above and below depth i. */
@@ -146,21 +131,20 @@ static double slope_at(const ice_tilt *tilt, size_t i)
 }
 
 /* Checks that the depths, which the tilt has in equal steps, are near those of the file. */
-static int check_steps(const char *name, const ics_text_table *table, ice_tilt *tilt,
-                       icestream_error *error)
+static int check_steps(ics_text_reader *reader, const ics_text_table *table, ice_tilt *tilt)
 {
     const size_t stride = table->columns * sizeof *table->values;
     const ics_ice_steps steps = ics_ice_steps_of(table->values, stride, table->rows);
     tilt->uneven = steps.uneven;
     for (size_t i = 0; i < table->rows; ++i) {
-        const double off = ics_ice_steps_off(&steps, table->values, stride, i);
+        const double off = steps_off(&steps, table->values, stride, i);
         tilt->moved = fmax(tilt->moved, off * slope_at(tilt, i));
     }
     if (tilt->moved <= ICS_UNEVEN_MOST) {
         return ICESTREAM_OK;
     }
-    return fault(
-        name, table->lines[steps.row], error,
+    return ics_text_fault(
+        reader, table->lines[steps.row], 0,
         "depth: found %.10g, expected %.10g: equal steps of %.10g m; the ice of this table "
         "is up to %.3g m off in equal steps, at most %g m is accepted",
         ics_text_table_row(table, steps.row)[0], steps.expected, steps.usual, tilt->moved,
@@ -176,39 +160,21 @@ static void set_depths(ice_tilt *tilt, const ics_text_table *table)
                        (double)(table->rows - 1);
 }
 
-static int check_shift(const char *name, size_t line, size_t column, double shift,
-                       icestream_error *error)
-{
-    if (fabs(shift) <= 1000) {
-        return ICESTREAM_OK;
-    }
-    return fault(name, line, error, "column %zu: found a shift of %.10g m, expected -1000 .. 1000",
-                 column, shift);
-}
-
 /* Allocates the shifts, all 0. */
-static int allocate_shifts(const char *name, ice_tilt *tilt, icestream_error *error)
+static int allocate_shifts(const ics_text_reader *reader, ice_tilt *tilt)
 {
     size_t count = tilt->depth_count * row_length(tilt);
     tilt->shifts = count > 0 ? calloc(count, sizeof *tilt->shifts) : NULL;
-    if (tilt->shifts != NULL) {
-        return ICESTREAM_OK;
-    }
-    return ics_error_no_memory(error, name);
+    return tilt->shifts != NULL ? ICESTREAM_OK : ics_error_no_memory(reader->error, reader->name);
 }
 
-/* Checks the rows of a table that has a column for each of `count` stations or nodes. */
-static int check_shifts(const char *name, const ics_text_table *table, size_t count,
-                        icestream_error *error)
+static void check_shift(ics_text_reader *reader, size_t line, size_t column, double shift)
 {
-    int status = check_depths(name, table, error);
-    for (size_t i = 0; i < table->rows; ++i) {
-        for (size_t k = 1; k <= count; ++k) {
-            status = ics_error_first(status, check_shift(name, table->lines[i], k + 1,
-                                                         ics_text_table_row(table, i)[k], error));
-        }
+    if (!(fabs(shift) <= 1000)) {
+        ics_text_fault(reader, line, 0,
+                       "column %zu: found a shift of %.10g m, expected -1000 .. 1000", column,
+                       shift);
     }
-    return status;
 }
 
 /* Reads rows with a depth and a shift for each of `count` stations, or nodes that exist. `kind`
@@ -216,16 +182,24 @@ static int check_shifts(const char *name, const ics_text_table *table, size_t co
 static int read_shifts(const ics_text *text, const char *columns, const char *kind, size_t count,
                        ice_tilt *tilt, icestream_error *error)
 {
+    ics_text_reader reader = ics_text_open(text, ' ', error);
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     ICS_TRY(ics_text_table_read(text, 2, ICS_TEXT_FIELDS_MAX, DEPTHS_MAX, columns, &table, error));
     if (table.columns != count + 1) {
-        return fault(text->name, table.lines[0], error,
-                     "found %zu columns, expected %zu: depth and a shift for each of the %zu %s",
-                     table.columns, count + 1, count, kind);
+        return ics_text_fault(
+            &reader, table.lines[0], 0,
+            "found %zu columns, expected %zu: depth and a shift for each of the %zu %s",
+            table.columns, count + 1, count, kind);
     }
-    ICS_TRY(check_shifts(text->name, &table, count, error));
+    check_depths(&reader, &table);
+    for (size_t i = 0; i < table.rows; ++i) {
+        for (size_t k = 1; k <= count; ++k) {
+            check_shift(&reader, table.lines[i], k + 1, ics_text_table_row(&table, i)[k]);
+        }
+    }
+    ICS_TRY(ics_text_status(&reader));
     set_depths(tilt, &table);
-    ICS_TRY(allocate_shifts(text->name, tilt, error));
+    ICS_TRY(allocate_shifts(&reader, tilt));
     const size_t length = row_length(tilt), width = tilt->axes[0].count;
     for (size_t i = 0; i < table.rows; ++i) {
         const double *next = ics_text_table_row(&table, i) + 1;
@@ -235,52 +209,43 @@ static int read_shifts(const ics_text *text, const char *columns, const char *ki
             }
         }
     }
-    return check_steps(text->name, &table, tilt, error);
+    return check_steps(&reader, &table, tilt);
 }
 
 /* ---- along a line ---------------------------------------------------------------------------- */
 
-static int check_station(const char *name, size_t line, double position, bool ascends,
-                         icestream_error *error)
+static void check_station(ics_text_reader *reader, size_t line, double position, bool ascends)
 {
     if (!(fabs(position) <= 1e5)) {
-        return fault(name, line, error, "position: found %.10g, expected -100000 .. 100000 m",
-                     position);
+        ics_text_fault(reader, line, 0, "position: found %.10g, expected -100000 .. 100000 m",
+                       position);
+    } else if (!ascends) {
+        ics_text_fault(reader, line, 0, "position: found %.10g, expected ascending positions",
+                       position);
     }
-    if (!ascends) {
-        return fault(name, line, error, "position: found %.10g, expected ascending positions",
-                     position);
-    }
-    return ICESTREAM_OK;
 }
 
 static int read_stations(const ics_text *text, ice_tilt *tilt, icestream_error *error)
 {
+    ics_text_reader reader = ics_text_open(text, ' ', error);
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
-    int status = ICESTREAM_OK;
     ICS_TRY(ics_text_table_read(text, 2, 2, STATIONS_MAX,
                                 "number of a string and its position in m", &table, error));
-    for (size_t i = 0; i < table.rows; ++i) {
-        double position = ics_text_table_row(&table, i)[1];
-        bool ascends = i == 0 || position > ics_text_table_row(&table, i - 1)[1];
-        if (check_station(text->name, table.lines[i], position, ascends, error)) {
-            status = ICESTREAM_E_CONFIG;
-        }
-    }
-    if (table.rows < 2) {
-        status = fault(text->name, table.lines[0], error, "found one station, expected 2 .. %d",
-                       STATIONS_MAX);
-    }
-    ICS_TRY(status);
-    tilt->station_count = table.rows;
-    tilt->stations = calloc(table.rows + 1, sizeof *tilt->stations);
+    tilt->stations = calloc(table.rows, sizeof *tilt->stations);
     if (tilt->stations == NULL) {
         return ics_error_no_memory(error, text->name);
     }
     for (size_t i = 0; i < table.rows; ++i) {
         tilt->stations[i] = ics_text_table_row(&table, i)[1];
+        check_station(&reader, table.lines[i], tilt->stations[i],
+                      i == 0 || tilt->stations[i] > tilt->stations[i - 1]);
     }
-    return ICESTREAM_OK;
+    if (table.rows < 2) {
+        ics_text_fault(&reader, table.lines[0], 0, "found one station, expected 2 .. %d",
+                       STATIONS_MAX);
+    }
+    tilt->station_count = table.rows;
+    return ics_text_status(&reader);
 }
 
 int ics_ice_ppc_tilt_line_read(const ics_text *stations, const ics_text *shifts, ice_tilt *out,
@@ -310,14 +275,12 @@ static size_t count_positions(const ics_text_table *table)
 }
 
 /* Checks that every depth has the positions of the first depth. */
-static int check_grid(const char *name, const ics_text_table *table, size_t stations,
-                      icestream_error *error)
+static int check_grid(ics_text_reader *reader, const ics_text_table *table, size_t stations)
 {
-    int status = ICESTREAM_OK;
     if (stations < 2 || stations > STATIONS_MAX) {
-        fault(name, table->rows > 0 ? table->lines[0] : 1, error,
-              "found %zu positions at the first depth, expected 2 .. %d", stations, STATIONS_MAX);
-        return ICESTREAM_E_CONFIG;
+        return ics_text_fault(reader, table->lines[0], 0,
+                              "found %zu positions at the first depth, expected 2 .. %d", stations,
+                              STATIONS_MAX);
     }
     for (size_t i = 0; i < table->rows; ++i) {
         const double *row = ics_text_table_row(table, i);
@@ -325,49 +288,49 @@ static int check_grid(const char *name, const ics_text_table *table, size_t stat
         double depth = ics_text_table_row(table, i - i % stations)[0];
         double position = ics_text_table_row(table, i % stations)[1];
         if (row[0] != depth || row[1] != position) {
-            return fault(name, line, error,
-                         "found depth %.10g, position %.10g, expected depth %.10g, position %.10g: "
-                         "the %zu positions of the first depth at every depth",
-                         row[0], row[1], depth, position, stations);
+            return ics_text_fault(
+                reader, line, 0,
+                "found depth %.10g, position %.10g, expected depth %.10g, position %.10g: "
+                "the %zu positions of the first depth at every depth",
+                row[0], row[1], depth, position, stations);
         }
-        bool ascends = i == 0 || i >= stations || row[1] > ics_text_table_row(table, i - 1)[1];
-        if (check_station(name, line, row[1], ascends, error) ||
-            check_shift(name, line, 3, row[2], error)) {
-            status = ICESTREAM_E_CONFIG;
-        }
+        check_station(reader, line, row[1],
+                      i == 0 || i >= stations || row[1] > ics_text_table_row(table, i - 1)[1]);
+        check_shift(reader, line, 3, row[2]);
     }
     if (table->rows % stations != 0) {
-        status = fault(name, table->lines[table->rows - 1], error,
+        ics_text_fault(reader, table->lines[table->rows - 1], 0,
                        "found the end, expected %zu positions at every depth", stations);
     }
-    return status;
+    return ics_text_status(reader);
 }
 
 /* Makes the tilt of a table that has the same positions at every depth. */
 static int make_tilt(const ics_text *text, const ics_text_table *table, ice_tilt *out,
                      icestream_error *error)
 {
-    const ics_text_reader reader = ics_text_open(text, ',', error);
+    ics_text_reader reader = ics_text_open(text, ',', error);
     ICS_CLEANUP(ics_text_table_free) ics_text_table depths = {.columns = 1};
     const size_t stations = count_positions(table);
-    ICS_TRY(check_grid(text->name, table, stations, error));
+    ICS_TRY(check_grid(&reader, table, stations));
     for (size_t i = 0; i < table->rows; i += stations) {
         ICS_TRY(
             ics_text_table_add(&reader, &depths, ics_text_table_row(table, i), table->lines[i]));
     }
-    ICS_TRY(check_depths(text->name, &depths, error));
+    check_depths(&reader, &depths);
+    ICS_TRY(ics_text_status(&reader));
     set_depths(out, &depths);
     out->station_count = stations;
     out->stations = malloc(stations * sizeof *out->stations);
     if (out->stations == NULL) {
         return ics_error_no_memory(error, text->name);
     }
-    ICS_TRY(allocate_shifts(text->name, out, error));
+    ICS_TRY(allocate_shifts(&reader, out));
     for (size_t i = 0; i < table->rows; ++i) {
         out->stations[i % stations] = ics_text_table_row(table, i)[1];
         out->shifts[i] = ics_text_table_row(table, i)[2];
     }
-    return check_steps(text->name, &depths, out, error);
+    return check_steps(&reader, &depths, out);
 }
 
 int ics_ice_csv_tilt_read(const ics_text *text, double azimuth, ice_tilt *out,
@@ -397,79 +360,72 @@ static bool is_whole(double value, double low, double high)
     return value >= low && value <= high && value == floor(value);
 }
 
-static int read_axis(const char *name, size_t line, const double row[5], ice_tilt_axis *axis,
-                     icestream_error *error)
+static void read_axis(ics_text_reader *reader, size_t line, const double row[5],
+                      ice_tilt_axis *axis)
 {
     if (!(fabs(row[0]) <= 360)) {
-        return fault(name, line, error, "azimuth: found %.10g, expected -360 .. 360 degrees",
-                     row[0]);
+        ics_text_fault(reader, line, 0, "azimuth: found %.10g, expected -360 .. 360 degrees",
+                       row[0]);
+    } else if (!(fabs(row[1]) <= 1e5)) {
+        ics_text_fault(reader, line, 0, "first: found %.10g, expected -100000 .. 100000 m", row[1]);
+    } else if (!(row[2] >= 0.1 && row[2] <= 1e5)) {
+        ics_text_fault(reader, line, 0, "step: found %.10g, expected 0.1 .. 100000 m", row[2]);
+    } else if (!is_whole(row[3], AXIS_NODES_MIN, AXIS_NODES_MAX)) {
+        ics_text_fault(reader, line, 0,
+                       "number of nodes: found %.10g, expected a whole number, %d .. %d", row[3],
+                       AXIS_NODES_MIN, AXIS_NODES_MAX);
+    } else if (!is_whole(row[4], 2, row[3] - 1)) {
+        ics_text_fault(
+            reader, line, 0,
+            "cut: found %.10g, expected a whole number, 2 .. %g: the nodes are a hexagon", row[4],
+            row[3] - 1);
+    } else {
+        *axis = (ice_tilt_axis){.azimuth = row[0] * radians,
+                                .first = row[1],
+                                .step = row[2],
+                                .count = (size_t)row[3],
+                                .cut = (size_t)row[4]};
     }
-    if (!(fabs(row[1]) <= 1e5)) {
-        return fault(name, line, error, "first: found %.10g, expected -100000 .. 100000 m", row[1]);
-    }
-    if (!(row[2] >= 0.1 && row[2] <= 1e5)) {
-        return fault(name, line, error, "step: found %.10g, expected 0.1 .. 100000 m", row[2]);
-    }
-    if (!is_whole(row[3], AXIS_NODES_MIN, AXIS_NODES_MAX)) {
-        return fault(name, line, error,
-                     "number of nodes: found %.10g, expected a whole number, %d .. %d", row[3],
-                     AXIS_NODES_MIN, AXIS_NODES_MAX);
-    }
-    if (!is_whole(row[4], 2, row[3] - 1)) {
-        return fault(name, line, error,
-                     "cut: found %.10g, expected a whole number, 2 .. %g: the nodes are a hexagon",
-                     row[4], row[3] - 1);
-    }
-    *axis = (ice_tilt_axis){.azimuth = row[0] * radians,
-                            .first = row[1],
-                            .step = row[2],
-                            .count = (size_t)row[3],
-                            .cut = (size_t)row[4]};
-    return ICESTREAM_OK;
 }
 
 /* Checks the two axes together: they must span the plane, and every side of the hexagon must have a
  * length. */
-static int check_axes(const char *name, const ice_tilt *tilt, icestream_error *error)
+static int check_axes(ics_text_reader *reader, const ice_tilt *tilt)
 {
     const ice_tilt_axis *a = &tilt->axes[0], *b = &tilt->axes[1];
     if (fabs(sin(b->azimuth - a->azimuth)) < 0.05) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: azimuths: found %.10g and %.10g, expected two directions",
-                             name, a->azimuth / radians, b->azimuth / radians);
+        return ics_text_fault(reader, 0, 0,
+                              "azimuths: found %.10g and %.10g, expected two directions",
+                              a->azimuth / radians, b->azimuth / radians);
     }
     size_t beyond_a = a->count - a->cut, beyond_b = b->count - b->cut;
     if (beyond_a >= b->count - 1 || beyond_b >= a->count - 1) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: nodes and cuts: found %zu, %zu and %zu, %zu, expected a "
-                             "hexagon of nodes",
-                             name, a->count, a->cut, b->count, b->cut);
+        return ics_text_fault(reader, 0, 0,
+                              "nodes and cuts: found %zu, %zu and %zu, %zu, expected a hexagon of "
+                              "nodes",
+                              a->count, a->cut, b->count, b->cut);
     }
     if (ics_ice_tilt_node_count(tilt) >= ICS_TEXT_FIELDS_MAX) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: found %zu nodes, expected at most %d", name,
-                             ics_ice_tilt_node_count(tilt), ICS_TEXT_FIELDS_MAX - 1);
+        return ics_text_fault(reader, 0, 0, "found %zu nodes, expected at most %d",
+                              ics_ice_tilt_node_count(tilt), ICS_TEXT_FIELDS_MAX - 1);
     }
     return ICESTREAM_OK;
 }
 
 static int read_axes(const ics_text *text, ice_tilt *tilt, icestream_error *error)
 {
+    ics_text_reader reader = ics_text_open(text, ' ', error);
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
-    int status = ICESTREAM_OK;
     ICS_TRY(ics_text_table_read(
         text, 5, 5, 2, "azimuth, first coordinate, step, number of nodes, cut", &table, error));
     if (table.rows != 2) {
-        status = ics_error_add(error, ICESTREAM_E_CONFIG,
-                               "%s: error: found one row, expected two axes", text->name);
+        ics_text_fault(&reader, 0, 0, "found one row, expected two axes");
     }
     for (size_t i = 0; i < table.rows; ++i) {
-        if (read_axis(text->name, table.lines[i], ics_text_table_row(&table, i), &tilt->axes[i],
-                      error)) {
-            status = ICESTREAM_E_CONFIG;
-        }
+        read_axis(&reader, table.lines[i], ics_text_table_row(&table, i), &tilt->axes[i]);
     }
-    return status == ICESTREAM_OK ? check_axes(text->name, tilt, error) : status;
+    ICS_TRY(ics_text_status(&reader));
+    return check_axes(&reader, tilt);
 }
 
 int ics_ice_ppc_tilt_map_read(const ics_text *axes, const ics_text *shifts, ice_tilt *out,

@@ -79,7 +79,5 @@ typedef struct ics_ice_steps {
 
 /* Looks at `count` >= 2 depths, which increase; the next depth is `stride` bytes behind a depth. */
 ics_ice_steps ics_ice_steps_of(const double *depths, size_t stride, size_t count);
-/* The distance (m) of depth i from equal steps. */
-double ics_ice_steps_off(const ics_ice_steps *steps, const double *depths, size_t stride, size_t i);
 
 #endif

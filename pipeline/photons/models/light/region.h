@@ -5,7 +5,22 @@
 
 #include "physics/model.h"
 #include "pipeline/photons/config/config.h"
-#include "pipeline/photons/models/range.h"
+
+#include <math.h>
+
+/* The smallest and the largest of some numbers. */
+typedef struct ics_range {
+    double low, high;
+} ics_range;
+
+/* A range without numbers. */
+static const ics_range ics_range_empty = {INFINITY, -INFINITY};
+
+static inline void ics_range_add(ics_range *range, double value)
+{
+    range->low = value < range->low ? value : range->low;
+    range->high = value > range->high ? value : range->high;
+}
 
 typedef enum ics_light_position {
     ICS_LIGHT_IN_ICE, /* nothing is wrong */

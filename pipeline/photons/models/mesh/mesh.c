@@ -5,15 +5,14 @@
 #include "base/file_kind.h"
 #include "base/visible_text.h"
 #include "pipeline/photons/models/mesh/file.h"
+#include "pipeline/photons/models/text/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BYTES_MAX (UINT32_C(1) << 31)
@@ -140,49 +139,20 @@ int ics_mesh_read_memory(const char *name, const char *data, size_t size,
     return status;
 }
 
-/* Checks an open file. Returns its size in *size. */
-static int look_at_file(int descriptor, const char *path, size_t *size, icestream_error *error)
-{
-    struct stat status;
-    if (descriptor < 0 || fstat(descriptor, &status) != 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
-    }
-    if (!S_ISREG(status.st_mode)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: found %s, expected a file",
-                             path, S_ISDIR(status.st_mode) ? "a folder" : "a device or pipe");
-    }
-    if (status.st_size > (off_t)BYTES_MAX) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: found %lld bytes, expected at most %u", path,
-                             (long long)status.st_size, BYTES_MAX);
-    }
-    *size = (size_t)status.st_size;
-    return ICESTREAM_OK;
-}
-
 int ics_mesh_read(const char *path, const ics_mesh_settings *settings, ice_mesh *out,
                   ics_warnings *warnings, icestream_error *error)
 {
+    int descriptor;
+    size_t size;
     *out = (ice_mesh){0};
-    /* With O_NONBLOCK, opening a pipe does not wait for a writer before the pipe is refused. */
-    const int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    size_t size = 0;
-    int status = look_at_file(descriptor, path, &size, error);
-    char *data = NULL;
-    if (status == ICESTREAM_OK && size > 0) {
-        data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        if (data == MAP_FAILED) {
-            data = NULL;
-            status =
-                ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
-        }
+    ICS_TRY(ics_text_open_file(path, BYTES_MAX, &descriptor, &size, error));
+    void *data = size > 0 ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0) : NULL;
+    const int cause = errno;
+    close(descriptor);
+    if (data == MAP_FAILED) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(cause));
     }
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
-    if (status == ICESTREAM_OK) {
-        status = ics_mesh_read_memory(path, data, size, settings, out, warnings, error);
-    }
+    const int status = ics_mesh_read_memory(path, data, size, settings, out, warnings, error);
     if (data != NULL) {
         munmap(data, size);
     }

@@ -42,30 +42,45 @@ void ics_text_free(ics_text *text)
     *text = (ics_text){0};
 }
 
-static int read_descriptor(int descriptor, const char *path, ics_text *out, icestream_error *error)
+int ics_text_open_file(const char *path, size_t most, int *descriptor, size_t *size,
+                       icestream_error *error)
 {
-    struct stat status;
-    if (fstat(descriptor, &status) != 0) {
+    struct stat about;
+    /* With O_NONBLOCK, opening a pipe does not wait for a writer before the pipe is refused. */
+    *descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (*descriptor < 0) {
         return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
     }
-    if (!S_ISREG(status.st_mode)) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: found %s, expected a file",
-                             path, S_ISDIR(status.st_mode) ? "a folder" : "a device or pipe");
+    int status = ICESTREAM_OK;
+    if (fstat(*descriptor, &about) != 0) {
+        status = ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
+    } else if (!S_ISREG(about.st_mode)) {
+        status = ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: found %s, expected a file",
+                               path, S_ISDIR(about.st_mode) ? "a folder" : "a device or pipe");
+    } else if ((uint64_t)about.st_size > most) {
+        status = ics_error_add(error, ICESTREAM_E_CONFIG,
+                               "%s: error: found %lld bytes, expected at most %zu bytes", path,
+                               (long long)about.st_size, most);
     }
-    if (status.st_size > TEXT_BYTES_MAX) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: found %lld bytes, expected at most %d bytes", path,
-                             (long long)status.st_size, TEXT_BYTES_MAX);
+    if (status != ICESTREAM_OK) {
+        close(*descriptor);
+        return status;
     }
-    size_t size = (size_t)status.st_size;
+    *size = (size_t)about.st_size;
+    return ICESTREAM_OK;
+}
+
+/* Reads `size` bytes. If the file grows while it is read, only the size seen at first is read; if
+ * it shrinks, the text ends earlier. */
+static int read_descriptor(int descriptor, const char *path, size_t size, ics_text *out,
+                           icestream_error *error)
+{
     out->memory = ics_memory_zeros(size + 1, 1);
     if (out->memory == NULL) {
         return ics_error_no_memory(error, path);
     }
     out->name = path;
     out->data = out->memory;
-    /* If the file grows while it is read, only the size seen at first is read; if it shrinks, the
-     * text ends earlier. */
     while (out->size < size) {
         const ssize_t got =
             TEMP_FAILURE_RETRY(read(descriptor, out->data + out->size, size - out->size));
@@ -82,13 +97,11 @@ static int read_descriptor(int descriptor, const char *path, ics_text *out, ices
 
 int ics_text_read_bytes(const char *path, ics_text *out, icestream_error *error)
 {
+    int descriptor;
+    size_t size;
     *out = (ics_text){0};
-    /* With O_NONBLOCK, opening a pipe does not wait for a writer before the pipe is refused. */
-    int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (descriptor < 0) {
-        return ics_error_add(error, ICESTREAM_E_CONFIG, "%s: error: %s", path, strerror(errno));
-    }
-    int status = read_descriptor(descriptor, path, out, error);
+    ICS_TRY(ics_text_open_file(path, TEXT_BYTES_MAX, &descriptor, &size, error));
+    const int status = read_descriptor(descriptor, path, size, out, error);
     close(descriptor);
     if (status != ICESTREAM_OK) {
         ics_text_free(out);

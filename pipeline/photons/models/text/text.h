@@ -26,6 +26,10 @@ int ics_text_read_bytes(const char *path, ics_text *out, icestream_error *error)
 /* The same as ics_text_read() for a path from malloc(), which the text owns afterwards, also after
  * an error. NULL: ICESTREAM_E_MEMORY. */
 int ics_text_read_own(char *path, ics_text *out, icestream_error *error);
+/* Opens a regular file of at most `most` bytes for reading. The caller closes *descriptor.
+ * ICESTREAM_E_CONFIG. */
+int ics_text_open_file(const char *path, size_t most, int *descriptor, size_t *size,
+                       icestream_error *error);
 /* Returns a text that is in memory already; the caller keeps the data alive. */
 ics_text ics_text_borrow(const char *name, const char *data, size_t size);
 void ics_text_free(ics_text *text);

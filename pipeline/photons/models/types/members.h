@@ -27,8 +27,6 @@ int ics_type_file_read(const ics_yaml_node *node, const char *key, ics_text *out
  * together; ICESTREAM_E_MEMORY. */
 int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type *type,
                        icestream_error *error);
-int ics_pmts_read_csv(const ics_text *text, double radius, ice_module_type *type,
-                      icestream_error *error);
 
 typedef struct ics_type_mesh {
     const ics_yaml_node *file;  /* the value of mesh: name of a file */

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "pipeline/photons/files/format/npy.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -82,29 +83,15 @@ static const char *read_header(const char *header, npy_array *out)
     return NULL;
 }
 
-/* Reads the preamble: magic, version, and the length of the header. Returns where the header ends;
- * 0: this is no .npy file, or it is cut. *begin: where the header begins. */
-static size_t header_end(const unsigned char *bytes, size_t size, size_t *begin)
-{
-    if (size < 12 || memcmp(bytes, "\x93NUMPY", 6) != 0 || bytes[6] < 1 || bytes[6] > 3) {
-        return 0;
-    }
-    size_t length = (size_t)bytes[8] | (size_t)bytes[9] << 8;
-    *begin = 10;
-    if (bytes[6] > 1) {
-        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
-        *begin = 12;
-    }
-    return length <= size - *begin ? *begin + length : 0;
-}
-
 static int read_array(ics_text_reader *reader, const ics_text *bytes, npy_array *out)
 {
-    size_t begin = 0;
-    const size_t end = header_end((const unsigned char *)bytes->data, bytes->size, &begin);
-    if (end == 0) {
+    const unsigned char *data = (const unsigned char *)bytes->data;
+    size_t end = 0;
+    if (ics_npy_header_size(bytes->name, data, bytes->size, &end, NULL) != ICESTREAM_OK ||
+        end > bytes->size) {
         return ics_text_fault(reader, 0, 0, "found no whole header, expected an array of NumPy");
     }
+    const size_t begin = data[6] > 1 ? 12 : 10; /* behind the length of the header */
     ICS_FREES char *header = strndup(bytes->data + begin, end - begin);
     if (header == NULL) {
         return ics_error_no_memory(reader->error, reader->name);

@@ -73,6 +73,53 @@ static const char *make_pmt(const ice_module_type *type, const double n[NUMBERS]
     return NULL;
 }
 
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void read_row(ics_text_reader *reader, const ics_text_table *table, size_t row,
+                     ice_module_type *type)
+{
+    const double *values = ics_text_table_row(table, row);
+    for (int i = 0; i < NUMBERS; ++i) {
+        if (!isnan(values[i]) &&
+            !(values[i] >= numbers_of_pmt[i].low && values[i] <= numbers_of_pmt[i].high)) {
+            ics_text_fault(reader, table->lines[row], 0, "%s: found %.10g, expected %g .. %g",
+                           numbers_of_pmt[i].name, values[i], numbers_of_pmt[i].low,
+                           numbers_of_pmt[i].high);
+            return;
+        }
+    }
+    const char *fault = make_pmt(type, values, &type->pmts[row]);
+    if (fault != NULL) {
+        ics_text_fault(reader, table->lines[row], 0, "%s", fault);
+    }
+}
+
+static int read_csv(const ics_text *text, double radius, ice_module_type *type,
+                    icestream_error *error)
+{
+    ics_csv_column columns[NUMBERS];
+    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    for (int i = 0; i < NUMBERS; ++i) {
+        columns[i] = (ics_csv_column){.name = numbers_of_pmt[i].name,
+                                      .index = (size_t)i,
+                                      .missing = numbers_of_pmt[i].missing};
+    }
+    columns[RADIUS].missing = radius;
+    ICS_TRY(ics_text_csv_read(text, columns, NUMBERS, ICE_PMTS_MAX,
+                              "zenith,azimuth,x,y,z,radius,efficiency,delay,spread", &table,
+                              error));
+    ics_text_reader reader = ics_text_open(text, ',', error);
+    type->pmts = calloc(table.rows + 1, sizeof *type->pmts);
+    if (type->pmts == NULL) {
+        return ics_error_no_memory(error, text->name);
+    }
+    type->pmt_count = table.rows;
+    for (size_t i = 0; i < table.rows; ++i) {
+        read_row(&reader, &table, i, type);
+    }
+    return ics_text_status(&reader);
+}
+
 /* ---- YAML ------------------------------------------------------------------------------------ */
 
 static int read_number(const ics_yaml_node *node, int number, double values[NUMBERS],
@@ -160,7 +207,7 @@ int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type
     if (node->kind == ICS_YAML_SCALAR && !ics_yaml_is_null(node)) {
         ICS_CLEANUP(ics_text_free) ics_text text = {0};
         ICS_TRY(ics_type_file_read(node, "pmts", &text, error));
-        return ics_pmts_read_csv(&text, radius, type, error);
+        return read_csv(&text, radius, type, error);
     }
     if (node->kind != ICS_YAML_LIST || node->count > ICE_PMTS_MAX) {
         return ics_yaml_unexpected(error, node, "pmts",
@@ -177,51 +224,4 @@ int ics_pmts_read_yaml(const ics_yaml_node *node, double radius, ice_module_type
             ics_error_first(status, read_pmt(node->items[i], radius, type, &type->pmts[i], error));
     }
     return status;
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-static void read_row(ics_text_reader *reader, const ics_text_table *table, size_t row,
-                     ice_module_type *type)
-{
-    const double *values = ics_text_table_row(table, row);
-    for (int i = 0; i < NUMBERS; ++i) {
-        if (!isnan(values[i]) &&
-            !(values[i] >= numbers_of_pmt[i].low && values[i] <= numbers_of_pmt[i].high)) {
-            ics_text_fault(reader, table->lines[row], 0, "%s: found %.10g, expected %g .. %g",
-                           numbers_of_pmt[i].name, values[i], numbers_of_pmt[i].low,
-                           numbers_of_pmt[i].high);
-            return;
-        }
-    }
-    const char *fault = make_pmt(type, values, &type->pmts[row]);
-    if (fault != NULL) {
-        ics_text_fault(reader, table->lines[row], 0, "%s", fault);
-    }
-}
-
-int ics_pmts_read_csv(const ics_text *text, double radius, ice_module_type *type,
-                      icestream_error *error)
-{
-    ics_csv_column columns[NUMBERS];
-    ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
-    for (int i = 0; i < NUMBERS; ++i) {
-        columns[i] = (ics_csv_column){.name = numbers_of_pmt[i].name,
-                                      .index = (size_t)i,
-                                      .missing = numbers_of_pmt[i].missing};
-    }
-    columns[RADIUS].missing = radius;
-    ICS_TRY(ics_text_csv_read(text, columns, NUMBERS, ICE_PMTS_MAX,
-                              "zenith,azimuth,x,y,z,radius,efficiency,delay,spread", &table,
-                              error));
-    ics_text_reader reader = ics_text_open(text, ',', error);
-    type->pmts = calloc(table.rows + 1, sizeof *type->pmts);
-    if (type->pmts == NULL) {
-        return ics_error_no_memory(error, text->name);
-    }
-    type->pmt_count = table.rows;
-    for (size_t i = 0; i < table.rows; ++i) {
-        read_row(&reader, &table, i, type);
-    }
-    return ics_text_status(&reader);
 }
