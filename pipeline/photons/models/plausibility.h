@@ -2,7 +2,7 @@
  * factors in place of logarithms. Each becomes a warning with the place of the value, the value,
  * and what is usual. Values that a correct configuration may have are not mentioned.
  *
- * light/light/region.h asks the same about the positions of light. */
+ * light/region.h asks the same about the positions of light. */
 #ifndef ICS_PHOTONS_MODELS_PLAUSIBILITY_H
 #define ICS_PHOTONS_MODELS_PLAUSIBILITY_H
 

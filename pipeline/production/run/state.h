@@ -15,7 +15,7 @@
  *   retry      tries failed work again after a delay
  *   save       takes checkpoints over, and writes them at the end of the run    (part)
  *   clients    receives messages from clients and answers them                  (part)
- *   unit_states  changes the states of units by the rules of units/units/rules.h   (part)
+ *   unit_states  changes the states of units by the rules of units/rules.h         (part)
  *   ending     ends the claims of units                                         (part)
  *   claim_ahead  decides how many step files are claimed ahead
  *   own_outputs  knows the names of outputs that are never claimed as step files
