@@ -3,7 +3,7 @@
 
     run_documents.py PROGRAM [DOCUMENT ...]
 
-Promise: what a document shows is what happens. Every document gets an empty folder, in which `configs`, `scripts`,
+Promise: what a document shows is what happens. Every document gets an empty folder, in which `bench`, `configs`, `scripts`,
 `tests`, `docs` and `stages` are those of the repository, `icestream` is PROGRAM, and `python` has NumPy. Its blocks run in
 order:
 
@@ -36,7 +36,7 @@ import sys
 import tempfile
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), '..', '..', '..'))
-SHARED_FOLDERS = ('configs', 'scripts', 'tests', 'docs', 'stages')
+SHARED_FOLDERS = ('bench', 'configs', 'scripts', 'tests', 'docs', 'stages')
 LANGUAGES = ('sh', 'console', 'python', 'yaml')
 SHARED = os.path.join(ROOT, '..', 'shared')
 SECONDS = 300  # after which a command counts as stuck
