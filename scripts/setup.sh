@@ -13,7 +13,8 @@
 # a virtual environment of /usr/bin/python3 that sees Debian's NumPy and h5py (`test python`). Tests of tables and histograms
 # read our files with them, and skip these checks without them. Exit status 1: they could not be installed.
 # CUDA is none of its business: where there is a toolkit the GPU part is built, else it is left out.
-# Nothing is started or enabled: redis-tools has the server of Redis without its service.
+# Nothing is started or enabled: redis-tools has the server of Redis without its service. Only with `sites` Debian starts
+# the services of Slurm and munge, where it runs systemd.
 # Uses apt-get, as root or through sudo, and asks no questions. Elsewhere, or with --dry-run, it
 # names the packages that are wanted (Debian's names) and leaves the machine as it is.
 set -euo pipefail
