@@ -41,10 +41,10 @@ else()
 endif()
 add_custom_target(manual ALL DEPENDS ${ICS_MANUAL_FILES})
 
-set(ICESTREAM_ZSH_FOLDER zsh/site-functions CACHE STRING "Where zsh looks, below the folder of data")
 install(FILES ${ICS_MANUAL_FOLDER}/bash/icestream
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
-install(FILES ${ICS_MANUAL_FOLDER}/zsh/_icestream
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/${ICESTREAM_ZSH_FOLDER} COMPONENT program)
+# Debian's zsh looks elsewhere below /usr: the first folder is for `cmake --install`, the second for the package.
+install(FILES ${ICS_MANUAL_FOLDER}/zsh/_icestream DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT zsh)
+install(FILES ${ICS_MANUAL_FOLDER}/zsh/_icestream DESTINATION share/zsh/vendor-completions COMPONENT program EXCLUDE_FROM_ALL)
 install(FILES ${ICS_MANUAL_FOLDER}/fish/icestream.fish
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)

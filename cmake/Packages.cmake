@@ -1,6 +1,6 @@
 # Debian packages: cmake --preset package, cmake --build --preset package, cpack --config build/package/CPackConfig.cmake
-# (docs/building.md). A package is a component of Installation.cmake. The kernels of GPUs are a package only if the
-# target `kernels` was built.
+# (docs/building.md). Any other build makes them, too. A package is a component of Installation.cmake. The kernels of GPUs
+# are a package only if the target `kernels` was built.
 set(ICESTREAM_PACKAGE_CONTACT "The icestream authors <authors@icestream.invalid>"
     CACHE STRING "The maintainer in the packages: NAME <ADDRESS>")
 set(ICS_LIBRARY_PACKAGE libicestream${PROJECT_VERSION_MAJOR})
@@ -18,7 +18,9 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME icestream)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT ${ICESTREAM_PACKAGE_CONTACT})
-set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
+# Packages of Debian install into /usr, whatever the prefix of the build is. With DESTDIR the recipes get their paths.
+set(CPACK_SET_DESTDIR ON)
+set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -68,21 +70,25 @@ install(FILES ${CMAKE_BINARY_DIR}/packaging/overrides DESTINATION share/lintian/
         RENAME ${ICS_LIBRARY_PACKAGE} COMPONENT library EXCLUDE_FROM_ALL)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_MODULE_PACKAGE_SECTION python)
-set(depends "${ICS_LIBRARY_PACKAGE} ${ICS_SAME_VERSION}" libyaml-dev libuv1-dev libjansson-dev libssl-dev libisal-dev)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${ICS_LIBRARY_PACKAGE} ${ICS_SAME_VERSION}")
+# A program that links the static library needs the others.
+set(suggests "icestream ${ICS_SAME_VERSION}" libyaml-dev libuv1-dev libjansson-dev libssl-dev libisal-dev)
 if(ICS_HAVE_METRICS_HTTP)
-    list(APPEND depends libmicrohttpd-dev)
+    list(APPEND suggests libmicrohttpd-dev)
 endif()
 if(ICS_HAVE_QUEUE)
-    list(APPEND depends libhiredis-dev)
+    list(APPEND suggests libhiredis-dev)
 endif()
 if(ICESTREAM_SYSTEMD AND LIBSYSTEMD_FOUND)
-    list(APPEND depends libsystemd-dev)
+    list(APPEND suggests libsystemd-dev)
 endif()
 if(ICS_HAVE_ASSIMP)
-    list(APPEND depends libassimp-dev)
+    list(APPEND suggests libassimp-dev)
 endif()
-list(JOIN depends ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS)
-set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "icestream ${ICS_SAME_VERSION}")
+if(ICS_HAVE_CUDA)
+    list(APPEND suggests g++)
+endif()
+list(JOIN suggests ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS)
 set(CPACK_DEBIAN_KERNELS_PACKAGE_DEPENDS "icestream ${ICS_SAME_VERSION} | ${ICS_LIBRARY_PACKAGE} ${ICS_SAME_VERSION}")
 set(CPACK_DEBIAN_KERNELS_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_MODULE_PACKAGE_DEPENDS

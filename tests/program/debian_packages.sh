@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promises: lintian finds no error and no warning in the Debian packages. In a clean Debian 12 `dpkg -i` installs them:
-# the program, its manual pages and completions, the demo, a C program and, if it is a package, the Python module work,
-# and after `dpkg --purge` no file is left.
+# the program, its manual pages, completions and units, the demo, a C program with the shared and the static library and, if
+# it is a package, the Python module work, and after `dpkg --purge` no file is left.
 # To join: a new package or installed file needs a line in `inside` below that uses it.
 #
 #   debian_packages.sh SOURCE_DIRECTORY [PACKAGE_DIRECTORY]
@@ -114,6 +114,19 @@ dpkg --purge $(dpkg-query -W -f '${Package}\n' '*icestream*') >/dev/null 2>&1
 files >/packages/after
 diff /packages/before /packages/after
 echo "removal leaves nothing"
+
+# The static library needs what libicestream-dev suggests.
+dpkg -i /packages/*.deb >/dev/null
+apt-get -qq satisfy --no-install-recommends "$(dpkg-query -W -f '${Suggests}' libicestream-dev | sed 's/^[^,]*, //')" </dev/null >/dev/null
+cc $program $(pkg-config --static --cflags --libs icestream | sed 's/-licestream /-l:libicestream.a /') -o static
+[ "$(./static run.yaml)" = "$(./brightest run.yaml)" ]
+if ! icestream --version --verbose | grep -q '^libsystemd: none'; then
+    apt-get -qq install -y --no-install-recommends systemd </dev/null >/dev/null
+    for unit in icestream icestream-queue; do
+        systemd-analyze verify --man=no $unit@test.service 2>verified || { cat verified; false; }
+        if grep "$unit@" verified; then false; fi
+    done
+fi
 SCRIPT
 # Folders of this system, such as TMPDIR, are not in the tree.
 chroot "$tree" /usr/bin/env -u TMPDIR /bin/bash /packages/inside || fail "the packages in a clean Debian"

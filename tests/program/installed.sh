@@ -2,7 +2,8 @@
 # Promises: what `cmake --install` copies is enough for another program: pkg-config alone and find_package find
 # the shared library, also after the folder was moved; the program of examples/ has at most 40 lines; the hits of
 # a session are those of the installed `icestream run`, byte for byte; a stage can include its contract; manual pages
-# and completions are there.
+# and completions are there; icestream.pc needs no other package and no path of this machine, also to link the static
+# library; units and recipes name the program where it was installed; every installed configuration works.
 # To join: a new installed file needs a line here that uses it.
 #
 #   installed.sh BUILD_DIRECTORY SOURCE_DIRECTORY
@@ -20,6 +21,32 @@ fail() {
 }
 
 cmake --install "$build" --prefix "$folder/first" >log 2>&1 || fail "cmake --install"
+# Units and recipes have paths of the installation, and these exist.
+grep -rlE '/usr/(local|share)/(bin/)?icestream' first/share/icestream/sites first/lib/systemd 2>/dev/null >log && fail "another installation is named in these"
+for submit in first/share/icestream/sites/*.sub; do
+    [ "$(sed -n 's/^executable *= *//p' "$submit")" = "$folder/first/bin/icestream" ] || fail "$submit: another program"
+done
+[ "$(grep -o '/[^ ,]*/transfer/curl.sh' first/share/icestream/sites/queue.yaml | sort -u)" = "$folder/first/share/icestream/sites/transfer/curl.sh" ] ||
+    fail "queue.yaml: another curl.sh"
+[ -z "$(find first/share -name '*.service' -o -path '*/icestream/reference*')" ] || fail "units or runs of configs/reference in share"
+if first/bin/icestream --version --verbose | grep -q '^libsystemd: none'; then
+    echo "skipped: built without libsystemd: no units"
+    [ ! -e first/lib/systemd ] || fail "units of a program that cannot notify systemd"
+else
+    for unit in icestream icestream-queue; do
+        file=first/lib/systemd/system/$unit@.service
+        program=$(sed -nE 's/^ExecStart=(\S+) .*/\1/p' $file)
+        [ "$program" = "$folder/first/bin/icestream" ] || fail "$file: found $program"
+        cp $file $unit@test.service
+        if command -v systemd-analyze >/dev/null; then
+            # What it says about other units of this machine is none of our business.
+            systemd-analyze verify --man=no "$folder/$unit@test.service" 2>&1 | grep -F "$unit@" >log && fail "systemd-analyze verify $file"
+        else
+            echo "skipped: systemd-analyze is missing: $file was not verified"
+        fi
+    done
+fi
+
 mv first prefix
 export PKG_CONFIG_PATH=$folder/prefix/lib/pkgconfig LD_LIBRARY_PATH=$folder/prefix/lib
 pc=$(find prefix -name icestream.pc)
@@ -63,6 +90,18 @@ ICESTREAM_URL=none $recipe fetch x 2>err
 [ $? = 78 ] || fail "another exit status of $recipe"
 grep -q 'curl.sh: ICESTREAM_URL: expected a URL' err || fail "$recipe says: $(cat err)"
 
+# A static link, too, needs nothing but icestream.pc, which has no path of this machine.
+export PKG_CONFIG_LIBDIR=$PKG_CONFIG_PATH
+flags=$(pkg-config --cflags --libs icestream) || fail "pkg-config --libs without other packages"
+read -ra flags <<<"$flags"
+[ "${#flags[*]}" = 3 ] || fail "pkg-config --cflags --libs: found ${flags[*]}, expected -I, -L and -licestream"
+grep -E '(=|[ L])/' "$PKG_CONFIG_PATH/icestream.pc" >log && fail "icestream.pc has a path of this machine"
+read -ra flags <<<"$(pkg-config --static --cflags --libs icestream)"
+cc -std=c11 "$program" "${flags[@]/%-licestream/-l:libicestream.a}" -o linked_static >log 2>&1 || fail "linking the static library by pkg-config"
+readelf -d linked_static | grep -q 'NEEDED.*libicestream' && fail "the shared library in a static link"
+[ "$(./linked_static run.yaml)" = "$(./brightest run.yaml)" ] || fail "the program with the static library"
+unset PKG_CONFIG_LIBDIR
+
 mkdir consumer
 cat >consumer/CMakeLists.txt <<CMAKE
 cmake_minimum_required(VERSION 3.20)
@@ -78,8 +117,34 @@ for program in brightest static; do
     [ "$(consumer/build/$program run.yaml)" = "$(./brightest run.yaml)" ] || fail "the program $program of find_package"
 done
 
-cc -std=c11 -fsyntax-only -x c -I"$(pkg-config --variable=stagesdir icestream)" \
-    prefix/share/icestream/stages/rayleigh.h >log 2>&1 || fail "a stage cannot include its contract"
+# Every installed configuration works, as a run or as the part of a run that its folder holds.
+configs=$folder/prefix/share/icestream
+mkdir used
+while read -r file; do
+    case ${file#"$configs"/} in
+    runs/*.yaml) words=(run -q "$file" -s workload.steps=20 -s "sink.directory=used/$(basename "$file")") ;;
+    detectors/types/*.csv) continue ;; # parts of the types
+    ice/*.yaml) words=(validate -s "ice.file=$file") ;;
+    media/*.yaml) words=(validate -s "ice.file=$file" -s stages.scatter=rayleigh-hg) ;;
+    detectors/*.csv) words=(validate -s "detector.file=$file") ;;
+    particles/*.yaml) words=(validate -s "particles.file=$file") ;;
+    detectors/types/*.yaml) words=(validate -s "detector.types={a: $file}") ;;
+    sites/queue.yaml) # the installation was moved
+        sed "s:^\(.*\)$folder/first:\1$folder/prefix:" "$file" >queue.yaml
+        words=(validate queue.yaml)
+        ;;
+    sites/queue-kubernetes.yaml) continue ;; # tests/sites/queue_recipes.py reads it
+    *) words=(validate "$file") ;;
+    esac
+    ICESTREAM_QUEUE_PASSWORD=none prefix/bin/icestream "${words[@]}" >log 2>&1 || fail "icestream ${words[*]}"
+done < <(find "$configs" -name '*.yaml' -o -path '*/detectors/*.csv')
+for stage in "$configs"/stages/*.h; do
+    cc -std=c11 -fsyntax-only -x c -I"$(pkg-config --variable=stagesdir icestream)" "$stage" >log 2>&1 || fail "$stage cannot include its contract"
+done
+# What scripts/demo.sh advises at its end needs the program alone.
+advice=$(sed -n '/^cat <<END/,/^END/s/^    //p' "$source/scripts/demo.sh")
+[[ $advice == "build/release/icestream "* && $advice != *$'\n'* ]] || fail "scripts/demo.sh advises: $advice"
+eval "${advice/build\/release/prefix\/bin}" >log 2>&1 || fail "the advice of scripts/demo.sh: $advice"
 languages=c
 if echo | cc -fsyntax-only -x c++ - 2>/dev/null; then
     languages="c c++"
