@@ -121,7 +121,8 @@ apt-get -qq satisfy --no-install-recommends "$(dpkg-query -W -f '${Suggests}' li
 cc $program $(pkg-config --static --cflags --libs icestream | sed 's/-licestream /-l:libicestream.a /') -o static
 [ "$(./static run.yaml)" = "$(./brightest run.yaml)" ]
 if ! icestream --version --verbose | grep -q '^libsystemd: none'; then
-    apt-get -qq install -y --no-install-recommends systemd </dev/null >/dev/null
+    # procps has /bin/kill, with which units reload.
+    apt-get -qq install -y --no-install-recommends systemd procps </dev/null >/dev/null 2>&1
     for unit in icestream icestream-queue; do
         systemd-analyze verify --man=no $unit@test.service 2>verified || { cat verified; false; }
         if grep "$unit@" verified; then false; fi
