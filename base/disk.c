@@ -153,6 +153,28 @@ int ics_disk_open_output(const char *path, int flags)
     return TEMP_FAILURE_RETRY(open(path, flags | follow | O_CLOEXEC | O_NOCTTY, 0666));
 }
 
+int ics_disk_open_regular(const char *path, const char **why)
+{
+    struct stat about;
+    const int file = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (file < 0 || fstat(file, &about) != 0) {
+        *why = strerror(errno);
+    } else if (S_ISREG(about.st_mode)) {
+        return file;
+    } else {
+        *why = S_ISDIR(about.st_mode)    ? "found a folder, expected a regular file"
+               : S_ISFIFO(about.st_mode) ? "found a pipe, expected a regular file"
+                                         : "found a device, expected a regular file";
+        errno = EINVAL;
+    }
+    if (file >= 0) {
+        const int cause = errno;
+        (void)close(file);
+        errno = cause;
+    }
+    return -1;
+}
+
 size_t ics_disk_read_at(int file, void *bytes, size_t size, off_t offset)
 {
     size_t done = 0;

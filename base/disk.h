@@ -24,6 +24,11 @@ bool ics_disk_is_own_stream(const char *path);
  * umask. Returns the descriptor, or -1 with errno; ELOOP: the path is a symbolic link. */
 int ics_disk_open_output(const char *path, int flags);
 
+/* Opens a file to read it, and does not wait if the path is a named pipe. Returns the descriptor,
+ * or -1 with errno. `why` gets the cause in words: that of errno, or, with errno EINVAL, what was
+ * found that is no regular file. */
+int ics_disk_open_regular(const char *path, const char **why);
+
 /* Locks the file `path`, which is made if it is missing, until ics_disk_unlock() or the end of the
  * process. Its mode is 0600: flock(2) needs only the right to read, so users who may read a file
  * could keep other processes from locking it. Does not wait. Returns a descriptor, or -1 with

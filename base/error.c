@@ -70,29 +70,34 @@ bool ics_error_no_room(const icestream_error *error)
     return error->status != ICESTREAM_OK && (error->cause == ENOSPC || error->cause == EDQUOT);
 }
 
+/* The causes that may pass. The last ones say nothing about a file that is read or written. */
+static const struct {
+    int cause;
+    bool ours;
+} passing[] = {
+    {ENOSPC, false},    {EDQUOT, false},       {EIO, false},       {EAGAIN, false},
+    {EINTR, false},     {ESTALE, false},       {ETIMEDOUT, false}, {ENOLCK, false},
+    {EHOSTDOWN, false}, {EHOSTUNREACH, false}, {ENETDOWN, false},  {ENETUNREACH, false},
+    {EREMOTEIO, false}, {ENOTCONN, false}, /* the broker of a queue is away */
+    {ENFILE, true},     {EMFILE, true},        {ENOMEM, true},     {ENOBUFS, true},
+};
+
 bool ics_error_may_pass(const icestream_error *error)
 {
-    switch (error->status == ICESTREAM_OK ? 0 : error->cause) {
-    case ENOSPC:
-    case EDQUOT:
-    case EIO:
-    case EAGAIN:
-    case EINTR:
-    case ESTALE:
-    case ETIMEDOUT:
-    case ENOLCK:
-    case ENFILE:
-    case EMFILE:
-    case EHOSTDOWN:
-    case EHOSTUNREACH:
-    case ENETDOWN:
-    case ENETUNREACH:
-    case EREMOTEIO:
-    case ENOTCONN: /* the broker of a queue is away */
-        return true;
-    default:
-        return false;
+    bool may = false;
+    for (size_t i = 0; error->status != ICESTREAM_OK && i < sizeof passing / sizeof *passing; ++i) {
+        may |= passing[i].cause == error->cause;
     }
+    return may;
+}
+
+int ics_error_of_input(int cause)
+{
+    int status = ICESTREAM_E_INPUT;
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; ++i) {
+        status = passing[i].cause == cause && passing[i].ours ? ICESTREAM_E_FAILED : status;
+    }
+    return status;
 }
 
 int ics_error_add(icestream_error *error, int status, const char *format, ...)

@@ -39,9 +39,12 @@ int ics_error_set(icestream_error *error, int status, const char *format, ...)
 int ics_error_set_cause(icestream_error *error, int status, int cause, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Whether the cause of an error may pass, so that another try may succeed: EIO, ESTALE, a full disk
- * and others. */
+/* Whether the cause of an error may pass, so that another try may succeed: EIO, ESTALE, ENOMEM, a
+ * full disk and others. */
 bool ics_error_may_pass(const icestream_error *error);
+/* The status of an input that cannot be opened or read for this errno: ICESTREAM_E_FAILED if memory
+ * or descriptors have run out, which is no fault of the input; otherwise ICESTREAM_E_INPUT. */
+int ics_error_of_input(int cause);
 /* Whether the cause is that a disk or a quota is full. */
 bool ics_error_no_room(const icestream_error *error);
 

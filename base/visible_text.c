@@ -1,5 +1,8 @@
 #include "base/visible_text.h"
 
+#include "base/cleanup.h"
+
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,6 +31,12 @@ size_t ics_visible_decode(const char *bytes, uint32_t *code)
     return good ? length : 0;
 }
 
+/* Whether the character changes the order in which a terminal shows others, or begins a line. */
+static bool reorders(uint32_t code)
+{
+    return (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
 /* Writes the next character of a text into piece[PIECE]. Returns the number of bytes of the text
  * that it stands for. */
 static size_t next_piece(const char *text, bool lines, char piece[PIECE])
@@ -43,6 +52,8 @@ static size_t next_piece(const char *text, bool lines, char piece[PIECE])
         snprintf(piece, PIECE, "%s", lines ? (code == '\n' ? "\n" : "\t") : escaped);
     } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
         snprintf(piece, PIECE, "\\x%02x", (unsigned)code);
+    } else if (reorders(code)) {
+        snprintf(piece, PIECE, "\\u%04x", (unsigned)code);
     } else {
         memcpy(piece, text, length);
         piece[length] = '\0';
@@ -76,6 +87,18 @@ void ics_visible_print(FILE *out, const char *text)
         text += next_piece(text, true, piece);
         fputs(piece, out);
     }
+}
+
+void ics_visible_printf(FILE *out, const char *format, ...)
+{
+    ICS_FREES char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0) {
+        text = NULL;
+    }
+    va_end(arguments);
+    ics_visible_print(out, text != NULL ? text : "");
 }
 
 static bool has_colours(FILE *out)

@@ -12,9 +12,12 @@
  * first byte belongs to no character. */
 size_t ics_visible_decode(const char *text, uint32_t *code);
 
-/* Copies a text into out[size]. Control characters and bytes that are not UTF-8 become \xNN. With
- * `lines`, newlines and tabs stay as they are; without, a newline becomes \n and a tab \t. A text
- * that does not fit is cut between two characters. Returns `out`. */
+enum { ICS_VISIBLE_MOST = 4 }; /* bytes for one byte of a text in the form of ics_visible_text() */
+
+/* Copies a text into out[size]. Control characters and bytes that are not UTF-8 become \xNN, and
+ * characters that change the direction of writing or separate lines \uNNNN. With `lines`, newlines
+ * and tabs stay as they are; without, a newline becomes \n and a tab \t. A text that does not fit
+ * is cut between two characters. Returns `out`. */
 const char *ics_visible_text(const char *text, bool lines, char *out, size_t size);
 
 /* A newline in the name of a file would begin another line of a message: where the last part of
@@ -24,8 +27,11 @@ void ics_visible_hide_newlines(const char *path, char *text);
 /* Writes a text in this form, with its newlines and tabs. Check ferror(out) afterwards. */
 void ics_visible_print(FILE *out, const char *text);
 
-/* The same, and the words "error:" and "warning:" get a colour if `out` is a terminal and the
- * environment variable NO_COLOR is not set or empty. */
+/* The same with a format. What it writes is lost if there is no memory for it. */
+void ics_visible_printf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* As ics_visible_print(), and the words "error:" and "warning:" get a colour if `out` is a terminal
+ * and the environment variable NO_COLOR is not set or empty. */
 void ics_visible_print_coloured(FILE *out, const char *text);
 
 #endif

@@ -54,6 +54,30 @@ START_TEST(locks_are_private)
 }
 END_TEST
 
+START_TEST(only_regular_files_are_opened)
+{
+    const scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    const char *why = NULL;
+    scratch_write(scratch_path(&place, "file", path), "text", 4);
+    const int file = ics_disk_open_regular(path, &why);
+    ck_assert_int_ge(file, 0);
+    close(file);
+    ck_assert_int_eq(mkfifo(scratch_path(&place, "pipe", path), 0600), 0);
+    ck_assert_int_eq(ics_disk_open_regular(path, &why), -1); /* and does not wait for a writer */
+    ck_assert_int_eq(errno, EINVAL);
+    ck_assert_str_eq(why, "found a pipe, expected a regular file");
+    ck_assert_int_eq(ics_disk_open_regular("/", &why), -1);
+    ck_assert_str_eq(why, "found a folder, expected a regular file");
+    ck_assert_int_eq(ics_disk_open_regular("/dev/null", &why), -1);
+    ck_assert_str_eq(why, "found a device, expected a regular file");
+    ck_assert_int_eq(ics_disk_open_regular(scratch_path(&place, "none", path), &why), -1);
+    ck_assert_int_eq(errno, ENOENT);
+    ck_assert_str_eq(why, strerror(ENOENT));
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(new_files_have_the_mode_of_the_umask)
 {
     const mode_t before = umask(027);
@@ -282,6 +306,7 @@ ICS_TEST_MAIN("disk, addresses and clocks")
 {
     TCase *tests = tcase_create("base");
     tcase_add_test(tests, locks_are_private);
+    tcase_add_test(tests, only_regular_files_are_opened);
     tcase_add_test(tests, new_files_have_the_mode_of_the_umask);
     tcase_add_test(tests, folders_are_made);
     tcase_add_test(tests, files_are_written_whole);

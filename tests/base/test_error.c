@@ -66,11 +66,34 @@ START_TEST(an_error_without_its_text_keeps_its_status)
 }
 END_TEST
 
+/* A lack of memory or descriptors is no fault of an input. */
+START_TEST(causes_that_may_pass)
+{
+    static const struct {
+        int cause, of_input;
+        bool may_pass;
+    } cases[] = {{ENOMEM, ICESTREAM_E_FAILED, true}, {ENOBUFS, ICESTREAM_E_FAILED, true},
+                 {EMFILE, ICESTREAM_E_FAILED, true}, {ENFILE, ICESTREAM_E_FAILED, true},
+                 {EIO, ICESTREAM_E_INPUT, true},     {ESTALE, ICESTREAM_E_INPUT, true},
+                 {ENOSPC, ICESTREAM_E_INPUT, true},  {EACCES, ICESTREAM_E_INPUT, false},
+                 {ENOENT, ICESTREAM_E_INPUT, false}, {0, ICESTREAM_E_INPUT, false}};
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        icestream_error error = {.status = ICESTREAM_OK};
+        ics_error_set_cause(&error, ICESTREAM_E_INPUT, cases[i].cause, "a.npy: bad");
+        ck_assert_int_eq(ics_error_may_pass(&error), cases[i].may_pass);
+        ck_assert_int_eq(ics_error_of_input(cases[i].cause), cases[i].of_input);
+        error.status = ICESTREAM_OK;
+        ck_assert(!ics_error_may_pass(&error));
+    }
+}
+END_TEST
+
 ICS_TEST_MAIN("error")
 {
     TCase *tests = tcase_create("error");
     tcase_add_test(tests, kept_errors_come_back);
     tcase_add_test(tests, errors_of_a_kind_are_counted);
     tcase_add_test(tests, an_error_without_its_text_keeps_its_status);
+    tcase_add_test(tests, causes_that_may_pass);
     suite_add_tcase(suite, tests);
 }

@@ -19,6 +19,11 @@ START_TEST(test_escapes)
         {"\xc2\x9b", "\\x9b", NULL}, /* a control character of two bytes */
         {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
          NULL},
+        {"a\xe2\x80\xae"
+         "b",
+         "a\\u202eb", NULL}, /* from right to left */
+        {"\xe2\x80\xaa\xe2\x80\xac\xe2\x80\xa8", "\\u202a\\u202c\\u2028", NULL},
+        {"\xe2\x81\xa6\xe2\x81\xa9\xe2\x81\xa5", "\\u2066\\u2069\xe2\x81\xa5", NULL},
         {"\xff\x80", "\\xff\\x80", NULL},
         {"\xc3", "\\xc3", NULL},                            /* cut */
         {"\xc0\xaf", "\\xc0\\xaf", NULL},                   /* too long a form */

@@ -37,7 +37,7 @@ WORKERS = 8  # most of them wait for a retry
 # Errors that each family can meet. "short" is a transfer of half the bytes.
 HOWS = {
     "open": ("EIO", "ENOSPC", "EINTR", "ENOMEM", "EMFILE", "EAGAIN", "ESTALE"),
-    "read": ("EIO", "EINTR", "ESTALE", "EAGAIN", "short"),
+    "read": ("EIO", "EINTR", "ENOMEM", "ESTALE", "EAGAIN", "short"),
     "write": ("ENOSPC", "EIO", "EINTR", "EAGAIN", "ESTALE", "short"),
     "sync": ("EIO", "ENOSPC", "EINTR", "ESTALE"),
     "rename": ("EIO", "ENOSPC", "ESTALE", "ENOMEM"),

@@ -54,6 +54,7 @@ SPOIL(unknown_flag, work->flags = 8)
 SPOIL(reserved, work->reserved = 1)
 SPOIL(nan_position, step->x = NAN)
 SPOIL(fast, step->beta = 2)
+SPOIL(forged_name, (step->x = NAN, work->name = "a\x1b[31mb\nrow 3"))
 SPOIL(same_id, work->step_count = 2)
 SPOIL(sets_and_steps, (work->sets = other_key, work->set_count = 1))
 SPOIL(null_sets, make_light(work, NULL, 3))
@@ -76,6 +77,7 @@ static const hostile cases[] = {
     {unknown_flag, ICESTREAM_E_USAGE, "submission.flags: found 8"},
     {reserved, ICESTREAM_E_USAGE, "submission.reserved"},
     {nan_position, ICESTREAM_E_INPUT, "steps: row 0, field x: found nan, expected"},
+    {forged_name, ICESTREAM_E_INPUT, "a\\x1b[31mb\\nrow 3: row 0, field x: found nan, expected"},
     {fast, ICESTREAM_E_INPUT, "steps: row 0, field beta: found 2, expected"},
     {same_id, ICESTREAM_E_INPUT,
      "steps: row 1, field step_id: found 0 again in event 3 (as in row 0)"},

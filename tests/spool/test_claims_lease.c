@@ -54,6 +54,22 @@ START_TEST(test_expired_claims_are_taken_over)
 }
 END_TEST
 
+START_TEST(test_a_pipe_as_lease_is_no_lease)
+{
+    char path[CLAIMS_PATH];
+    icestream_error error = {.status = ICESTREAM_OK};
+    size_t lost = 0;
+    ics_claims one = claims_worker(&place, "one", 60);
+    claims_path(&place, ".icestream/claimed/one/.lease", path);
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    /* Without a reader, opening the pipe to write would not return. */
+    ck_assert_int_ne(ics_claims_extend(&one, &lost, &error), ICESTREAM_OK);
+    ck_assert_ptr_nonnull(strstr(error.text, strerror(ENXIO)));
+    ics_claims_destroy(&one);
+}
+END_TEST
+
 START_TEST(test_short_leases_among_long_ones)
 {
     /* In real time: the lease of `one` expires, the lease of `two` does not. */
@@ -371,6 +387,7 @@ ICS_TEST_MAIN("claims and leases")
     TCase *tests = tcase_create("folder");
     tcase_add_checked_fixture(tests, open_place, close_place);
     tcase_add_test(tests, test_expired_claims_are_taken_over);
+    tcase_add_test(tests, test_a_pipe_as_lease_is_no_lease);
     tcase_add_test(tests, test_short_leases_among_long_ones);
     tcase_add_test(tests, test_lost_and_claimed_again);
     tcase_add_test(tests, test_restart_under_the_same_name);

@@ -52,7 +52,9 @@ START_TEST(other_paths_and_methods_are_refused)
     expect_status(port, "POST /", "Content-Length: 5\r\n\r\nhello", "405");
     expect_status(port, "GET /metrics/", "\r\n", "404");
     expect_status(port, "GET /../../etc/passwd", "\r\n", "404");
-    expect_status(port, "HEAD /metrics", "\r\n", "405");
+    expect_status(port, "HEAD /metrics", "\r\n", "200");
+    expect_status(port, "HEAD /status.json", "\r\n", "200");
+    expect_status(port, "HEAD /nothing", "\r\n", "404");
     expect_status(port, "DELETE /metrics", "\r\n", "405");
     expect_status(port, "POST /metrics", "Content-Length: 5\r\n\r\nhello", "405");
     expect_status(port, "GET /metrics", "Content-Length: 5\r\n\r\nhello", "200");
@@ -89,6 +91,10 @@ START_TEST(other_hosts_are_refused)
                  {"localhost.evil.example", "403"},
                  {"", "403"},
                  {"[evil]:1", "403"},
+                 {"[::1].evil.example", "403"},
+                 {"[::1", "403"},
+                 {"[::1]:80.evil.example", "403"},
+                 {"127.0.0.1:evil.example", "403"},
                  {"LOCALHOST:9464", "200"},
                  {"127.0.0.1", "200"},
                  {"[::1]:9464", "200"},

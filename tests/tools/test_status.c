@@ -331,6 +331,8 @@ START_TEST(problems_are_reported)
                                 .file = "b.steps.npy",
                                 .reason = "b.steps.npy: odd"});
     append(journal,
+           (ics_event){.kind = ICS_EVENT_REFUSED, .file = "p.csv", .reason = "p.csv: odd"});
+    append(journal,
            (ics_event){.kind = ICS_EVENT_DEVICE_LOST, .device = "cuda:1", .reason = "ECC"});
     append(journal, (ics_event){.kind = ICS_EVENT_PAUSED, .reason = "No space left on device"});
     ics_journal_destroy(journal);
@@ -339,10 +341,13 @@ START_TEST(problems_are_reported)
     ck_assert_int_eq(whole(report, "workers.0.devices_lost"), 1);
     ck_assert_int_eq(whole(report, "quarantine.count"), 1);
     ck_assert_str_eq(text(report, "troubles.0.event"), "paused");
-    ck_assert_str_eq(text(report, "troubles.2.file"), "b.steps.npy");
+    ck_assert_str_eq(text(report, "troubles.3.file"), "b.steps.npy");
+    ck_assert_int_eq(whole(report, "counts.quarantined"), 1);
+    ck_assert_int_eq(whole(report, "counts.refused"), 1);
     json_decref(report);
     expect_lines((const char *const[]){"last problems:\n", ", paused: No space left on device\n",
-                                       ", quarantined: b.steps.npy: odd\n", NULL});
+                                       ", quarantined: b.steps.npy: odd\n", " 1 quarantined, ",
+                                       "; 1 refused", ", refused: p.csv: odd\n", NULL});
 }
 END_TEST
 

@@ -86,6 +86,7 @@ case $action in
 fetch)
     rm -f -- "$path.part"
     if ! get "$path.part"; then
+        rm -f -- "$path.part" # perhaps the disk is full
         is_missing && end 66 "$tool has found no such file"
         end 75 "$tool has failed"
     fi

@@ -26,9 +26,15 @@ quote() {
     printf '"%s"' "${text//\"/\\\"}"
 }
 
+# check_file FILE NAME: ends unless the file is a regular one; a pipe would be waited for.
+check_file() {
+    [[ -f $1 ]] || end 78 "$2: $1: expected a regular file"
+}
+
 # check_private FILE NAME: ends unless the file is one that nobody else may read.
 check_private() {
     local about
+    check_file "$1" "$2"
     about=$(stat -L -c '%u %a' -- "$1" 2>&1)
     # A file of root may have a group: secrets of Kubernetes and credentials of systemd look like this.
     [[ $about =~ ^0\ [0-7]?[0-7][04]0$ || $about =~ ^$EUID\ [0-7]?[0-7]00$ ]] ||
@@ -110,11 +116,25 @@ header() {
     sed -n "s/^$1: *//Ip" "$work/headers" | tr -d '\r' | tail -n 1
 }
 
+# is_other BODY: whether the file of an answer without an announced size does not begin as a step file does.
+is_other() {
+    [[ -f $1 && $(stat -c %s -- "$1") -ge 6 && $(head -c 6 -- "$1" | od -An -tx1) != ' 93 4e 55 4d 50 59' &&
+        -z $(header Content-Length) && $(sed -n 's/^HTTP[^ ]* \([0-9]*\).*/\1/p' "$work/headers") == 200 ]]
+}
+
+# end_early BODY: ends curl if the body is such a file, because it may have no end. It ends with curl.
+end_early() {
+    while kill -0 "$child"; do
+        ! is_other "$1" || kill "$child"
+        sleep 0.1
+    done
+}
+
 # ask OUTPUT OPTION...: asks with these options of curl, and follows redirections. Sets `status` to that of the
 # answer, and `code` to the exit status of curl; the body is in OUTPUT. Neither a token nor a key goes along with a
 # redirection, and a signature holds for one URL only.
 ask() {
-    local output=$1 at=$url with=$secrets protocols='=http,https' hops=0 to
+    local output=$1 at=$url with=$secrets protocols='=http,https' hops=0 to watcher
     while true; do
         [[ $at != https://* ]] || protocols='=https'
         : >"$work/headers"
@@ -127,9 +147,15 @@ ask() {
                 --user-agent icestream --write-out '%{stderr}%{http_code}\n%{redirect_url}\n%{errormsg}\n' "${@:2}"
         ) 2>"$work/answer" &
         child=$! # `wait` ends when a signal comes, and a program in front would not
+        watcher=
+        if [[ $action == fetch ]]; then
+            end_early "$output" >/dev/null 2>&1 &
+            watcher=$!
+        fi
         wait "$child"
         code=$?
         child=
+        [[ -z $watcher ]] || wait "$watcher"
         { read -r status && read -r to && read -r why; } <"$work/answer"
         [[ $code == 0 && $status == 30[12378] && -n $to ]] || break
         [[ $is_s3 == no ]] || end 77 "the server answered with a redirection, and a signature is for one URL"
@@ -151,6 +177,10 @@ check_answer() {
     0) ;;
     63 | 153) end 77 "found a file that is larger than $most bytes" ;; # 153: the limit of the shell
     58 | 60 | 77) end 77 "$why" ;; # certificates
+    23) # perhaps the disk is full, and others need what this file has of it
+        [[ $action != fetch ]] || rm -f -- "$path.part" "$path.part.etag"
+        end 75 "cannot write the file: ${why:-no cause}"
+        ;;
     *) end 75 "${why:-curl ended with status $code}" ;;
     esac
 }
@@ -198,6 +228,10 @@ fetch() {
     fi
     [[ $from == 0 ]] || range=(--header "Range: bytes=$from-" --header "If-Range: $(<"$part.etag")")
     ask "$more" --header "x-amz-content-sha256: $nothing" "${wants[@]}" "${range[@]}"
+    if [[ $code != 63 && $code != 153 ]] && is_other "$more"; then
+        mv -f -- "$more" "$path" # icestream refuses it, and says what it found
+        return
+    fi
     case $status in
     200)
         tag=$(header ETag)
@@ -269,6 +303,9 @@ ship() {
 
 # ----
 
+for name in CURL_CA_BUNDLE SSL_CERT_FILE; do
+    [[ -z ${!name:-} ]] || check_file "${!name}" "$name"
+done
 url=${ICESTREAM_URL%%#*} secrets='' is_s3=no
 case $url in
 http://* | https://*) add_token ;;

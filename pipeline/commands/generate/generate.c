@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/terminal.h"
+#include "base/visible_text.h"
 #include "pipeline/photons/config/changes.h"
 #include "pipeline/photons/devices/workers.h"
 #include "pipeline/photons/files/output.h"
@@ -91,7 +92,8 @@ static int foresee(output *to, const ics_models *models, FILE *report, icestream
     to->photons = forecast.photons;
     ICS_TRY(ics_forecast_check(to->config, &forecast, to->path, error));
     if (report != NULL) {
-        fprintf(report, "%s: %s\n", to->path, ics_forecast_text(&forecast, text, sizeof text));
+        ics_visible_printf(report, "%s: %s\n", to->path,
+                           ics_forecast_text(&forecast, text, sizeof text));
     }
     return ICESTREAM_OK;
 }

@@ -1,6 +1,7 @@
 /* Joining files of a folder as they come. */
 #include "base/error.h"
 #include "base/new.h"
+#include "base/visible_text.h"
 #include "pipeline/commands/merge/hit_names.h"
 #include "pipeline/commands/merge/merge.h"
 #include "pipeline/commands/signals/stop_signals.h"
@@ -133,7 +134,7 @@ static int add(watch *w, const char *name, bool is_last, icestream_error *error)
         return ics_error_copy(error, &why);
     }
     if (status == ICESTREAM_E_INPUT) {
-        fprintf(stderr, "warning: %s; this file is left out\n", why.text);
+        ics_visible_printf(stderr, "warning: %s; this file is left out\n", why.text);
         w->refused++;
     }
     ics_new_made(tsearch(ics_new_copy(name), &w->seen, compare_names));

@@ -2,6 +2,7 @@
 
 #include "base/new.h"
 #include "base/replaced.h"
+#include "base/visible_text.h"
 #include "pipeline/commands/program/commands.h"
 #include "pipeline/photons/config/config.h"
 #include "pipeline/production/telemetry/events.h"
@@ -58,15 +59,16 @@ int ics_command_line_fault(const ics_command *command, const char *suggestion, c
 {
     const char *blank = command != NULL ? " " : "";
     const char *name = command != NULL ? command->name : "";
-    char fault[4096], text[8192];
+    char fault[4096], shown[ICS_VISIBLE_MOST * sizeof fault], text[5 * sizeof fault];
     va_list values;
     va_start(values, format);
     vsnprintf(fault, sizeof fault, format, values);
     va_end(values);
     snprintf(text, sizeof text, "%s%s%s: %s%s%s%s%s\ntry: %s%s%s --help", ics_commands_program,
-             blank, name, fault, suggestion != NULL ? "; did you mean " : "",
-             suggestion != NULL ? prefix : "", suggestion != NULL ? suggestion : "",
-             suggestion != NULL ? "?" : "", ics_commands_program, blank, name);
+             blank, name, ics_visible_text(fault, false, shown, sizeof shown),
+             suggestion != NULL ? "; did you mean " : "", suggestion != NULL ? prefix : "",
+             suggestion != NULL ? suggestion : "", suggestion != NULL ? "?" : "",
+             ics_commands_program, blank, name);
     if (errors_are_json) {
         ics_events_put_error(stderr, text);
     } else {

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/new.h"
+#include "base/visible_text.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/measure/step_cost.h"
 #include "pipeline/commands/split/names.h"
@@ -161,8 +162,8 @@ static int print_text(const split_result *result, FILE *out, icestream_error *er
         steps += result->parts[i].steps;
         photons += result->parts[i].photons;
     }
-    fprintf(out, "%zu parts, %s to %s\n", result->count, result->parts[0].path,
-            result->parts[result->count - 1].path);
+    ics_visible_printf(out, "%zu parts, %s to %s\n", result->count, result->parts[0].path,
+                       result->parts[result->count - 1].path);
     fprintf(out,
             "%" PRIu64 " steps, %.4g photons, %.4g expected bounces (%.1f per photon); "
             "a part has %.4g to %.4g\n",

@@ -1,5 +1,6 @@
 #include "pipeline/commands/status/text.h"
 
+#include "base/visible_text.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/production/checkpoint/about.h"
 #include "pipeline/production/telemetry/event.h"
@@ -37,7 +38,7 @@ static const char *age(const json_t *report, const char *time, char buffer[ICS_E
 static void print_here(const json_t *report, FILE *out)
 {
     const json_t *here = json_object_get(report, "here");
-    fprintf(out, "%s\n", text(report, "folder"));
+    ics_visible_printf(out, "%s\n", text(report, "folder"));
     fprintf(out,
             "here: %" JSON_INTEGER_FORMAT " hit files, %.1f MB; %" JSON_INTEGER_FORMAT
             " unfinished (.part)",
@@ -77,6 +78,9 @@ static void print_counts(const json_t *report, FILE *out)
             whole(counts, "claimed"), whole(counts, "done"), whole(counts, "skipped"),
             whole(counts, "quarantined"), whole(counts, "failed"), whole(counts, "retried"),
             open - abandoned);
+    if (whole(counts, "refused") > 0) {
+        fprintf(out, "; %" JSON_INTEGER_FORMAT " refused", whole(counts, "refused"));
+    }
     if (abandoned > 0) {
         fprintf(out, ", %zu left by workers that are gone", abandoned);
     }
@@ -207,18 +211,20 @@ static void print_spools(const json_t *report, FILE *out)
     char buffer[32];
     json_array_foreach(json_object_get(report, "spools"), i, spool)
     {
-        fprintf(out,
-                "spool %s: %" JSON_INTEGER_FORMAT " done, %" JSON_INTEGER_FORMAT " done and kept\n",
-                text(spool, "folder"), whole(spool, "done"), whole(spool, "kept"));
+        ics_visible_printf(out,
+                           "spool %s: %" JSON_INTEGER_FORMAT " done, %" JSON_INTEGER_FORMAT
+                           " done and kept\n",
+                           text(spool, "folder"), whole(spool, "done"), whole(spool, "kept"));
         json_array_foreach(json_object_get(spool, "workers"), j, worker)
         {
             bool lease = json_is_string(json_object_get(worker, "heartbeat"));
-            fprintf(out, "  %s: %" JSON_INTEGER_FORMAT " claimed, %s%s%s\n", text(worker, "worker"),
-                    whole(worker, "files"), lease ? "heartbeat " : "no lease",
-                    lease ? age(report, text(worker, "heartbeat"), buffer) : "",
-                    !lease                                             ? ""
-                    : json_is_true(json_object_get(worker, "expired")) ? " ago: expired"
-                                                                       : " ago");
+            ics_visible_printf(out, "  %s: %" JSON_INTEGER_FORMAT " claimed, %s%s%s\n",
+                               text(worker, "worker"), whole(worker, "files"),
+                               lease ? "heartbeat " : "no lease",
+                               lease ? age(report, text(worker, "heartbeat"), buffer) : "",
+                               !lease                                             ? ""
+                               : json_is_true(json_object_get(worker, "expired")) ? " ago: expired"
+                                                                                  : " ago");
         }
     }
 }
@@ -236,9 +242,10 @@ static void print_quarantine(const json_t *report, FILE *out)
     fprintf(out, "quarantine: %" JSON_INTEGER_FORMAT " file%s\n", count, count == 1 ? "" : "s");
     json_array_foreach(json_object_get(quarantine, "newest"), i, entry)
     {
-        fprintf(out, "  %s ago: %s\n", age(report, text(entry, "time"), buffer),
-                json_is_string(json_object_get(entry, "reason")) ? text(entry, "reason")
-                                                                 : text(entry, "reason_file"));
+        ics_visible_printf(out, "  %s ago: %s\n", age(report, text(entry, "time"), buffer),
+                           json_is_string(json_object_get(entry, "reason"))
+                               ? text(entry, "reason")
+                               : text(entry, "reason_file"));
     }
 }
 
@@ -251,9 +258,9 @@ static void print_troubles(const json_t *report, FILE *out)
     {
         const char *file = text(trouble, "file"), *reason = text(trouble, "reason");
         bool named = file[0] == '\0' || strncmp(reason, file, strlen(file)) == 0;
-        fprintf(out, "%s  %s ago, %s: %s%s%s\n", i == 0 ? "last problems:\n" : "",
-                age(report, text(trouble, "time"), buffer), text(trouble, "event"),
-                named ? "" : file, named || reason[0] == '\0' ? "" : ": ", reason);
+        ics_visible_printf(out, "%s  %s ago, %s: %s%s%s\n", i == 0 ? "last problems:\n" : "",
+                           age(report, text(trouble, "time"), buffer), text(trouble, "event"),
+                           named ? "" : file, named || reason[0] == '\0' ? "" : ": ", reason);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/photons/config/table.h"
 #include "pipeline/photons/files/metadata.h"
 #include "pipeline/photons/generator/light_settings.h"
@@ -230,7 +231,7 @@ void ics_table_checkpoint_remove(ics_table_checkpoint *checkpoint, FILE *report)
                                checkpoint->path, strerror(errno));
     }
     if (status != ICESTREAM_OK && report != NULL) {
-        fprintf(report, "warning: %s; the table is complete\n", why.text);
+        ics_visible_printf(report, "warning: %s; the table is complete\n", why.text);
     }
 }
 

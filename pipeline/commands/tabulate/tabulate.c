@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/commands/signals/stop_signals.h"
 #include "pipeline/commands/tabulate/table_checkpoint.h"
 #include "pipeline/photons/config/changes.h"
@@ -96,9 +97,9 @@ static int save(tabulation *t, icestream_error *error)
     t->saved = ics_clock_seconds();
     if (status != ICESTREAM_OK && t->report != NULL) {
         ics_task_progress_end(&t->making->progress);
-        fprintf(t->report, "warning: %s; %s\n", why.text,
-                has_signal ? "no newer checkpoint is written"
-                           : "the command goes on without a newer checkpoint");
+        ics_visible_printf(t->report, "warning: %s; %s\n", why.text,
+                           has_signal ? "no newer checkpoint is written"
+                                      : "the command goes on without a newer checkpoint");
     }
     return has_signal ? explain_signal(t, is_used && status == ICESTREAM_OK, error) : ICESTREAM_OK;
 }

@@ -2,6 +2,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/terminal.h"
+#include "base/visible_text.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/trace/photon.h"
 #include "pipeline/commands/trace/requests.h"
@@ -238,12 +239,13 @@ static int report(const tracer *t, FILE *out)
     const ics_maths_used maths = ics_metadata_maths(t->requests.metadata);
     ICS_TRY(list_other_settings(t, others, sizeof others));
     const bool is_stream = strcmp(t->options->output, "-") == 0;
-    fprintf(out, "%s: %llu points of %zu photon%s\n",
-            is_stream ? "standard output" : t->options->output,
-            (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
-            t->requests.count == 1 ? "" : "s");
+    ics_visible_printf(out, "%s: %llu points of %zu photon%s\n",
+                       is_stream ? "standard output" : t->options->output,
+                       (unsigned long long)ics_table_writer_rows(t->writer), t->requests.count,
+                       t->requests.count == 1 ? "" : "s");
     if (t->steps.foreign) {
-        fprintf(out, "  the hits are those of another step file than %s\n", t->options->steps);
+        ics_visible_printf(out, "  the hits are those of another step file than %s\n",
+                           t->options->steps);
     }
     ics_trace_verdict_print(&t->verdict, maths, others, out);
     ICS_TRY(ics_report_end("trace", out, t->error));

@@ -1,10 +1,10 @@
 #include "pipeline/photons/files/access_token.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,9 +29,6 @@ static int check_owner(const token_file *file, int descriptor, icestream_error *
     struct stat about;
     if (fstat(descriptor, &about) != 0) {
         return token_error(file, strerror(errno), error);
-    }
-    if (!S_ISREG(about.st_mode)) {
-        return token_error(file, "expected a regular file", error);
     }
     if (about.st_uid != geteuid() && about.st_uid != 0) {
         return token_error(file, "belongs to another user, expected it to be ours, or root's",
@@ -65,9 +62,10 @@ static size_t first_line(const char *text, size_t size, size_t least, size_t mos
 static int read_line(const token_file *file, size_t least, char *text, size_t size, size_t *length,
                      icestream_error *error)
 {
-    int descriptor = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const char *why;
+    int descriptor = ics_disk_open_regular(file->path, &why);
     if (descriptor < 0) {
-        return token_error(file, strerror(errno), error);
+        return token_error(file, why, error);
     }
     size_t used = 0;
     ssize_t count = 1;

@@ -1,13 +1,13 @@
 #include "pipeline/photons/generator/light_digest.h"
 
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/photons/files/metadata.h"
 #include "pipeline/photons/particles/light_setup.h"
 #include "pipeline/photons/particles/list_warnings.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +15,9 @@
 
 enum { PIECE = 1 << 16 }; /* bytes of the list that are read at a time */
 
-static int cannot_read(const char *path, icestream_error *error)
+static int cannot_read(const char *path, const char *why, icestream_error *error)
 {
-    const int cause = errno;
-    return ics_error_set_cause(error, ICESTREAM_E_CONFIG, cause, "%s: error: %s", path,
-                               strerror(cause));
+    return ics_error_set_cause(error, ICESTREAM_E_CONFIG, errno, "%s: error: %s", path, why);
 }
 
 int ics_light_digest_of_file(const char *path, char out[ICS_DIGEST_TEXT], icestream_error *error)
@@ -30,13 +28,15 @@ int ics_light_digest_of_file(const char *path, char out[ICS_DIGEST_TEXT], icestr
     }
     ics_digest *digest = NULL;
     ICS_TRY(ics_digest_create(&digest, error));
-    const int descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC));
+    const char *why = NULL;
+    const int descriptor = ics_disk_open_regular(path, &why);
     ssize_t got = descriptor >= 0 ? 1 : -1;
     while (got > 0) {
         got = TEMP_FAILURE_RETRY(read(descriptor, bytes, PIECE));
         ics_digest_add(digest, bytes, got > 0 ? (size_t)got : 0);
     }
-    const int status = got < 0 ? cannot_read(path, error) : ICESTREAM_OK;
+    const int status =
+        got < 0 ? cannot_read(path, descriptor < 0 ? why : strerror(errno), error) : ICESTREAM_OK;
     if (status == ICESTREAM_OK) {
         ics_digest_text(digest, out);
     }

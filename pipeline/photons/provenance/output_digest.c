@@ -1,10 +1,10 @@
 #include "pipeline/photons/provenance/output_digest.h"
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,22 +21,23 @@ typedef struct input {
     uint64_t bytes;
 } input;
 
-static int cannot_read(const char *path, icestream_error *error)
+static int cannot_read(const char *path, const char *why, icestream_error *error)
 {
     return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, errno,
-                               "%s: cannot be read for its digest: %s", path, strerror(errno));
+                               "%s: cannot be read for its digest: %s", path, why);
 }
 
 static int open_input(const char *path, input *out, icestream_error *error)
 {
     struct stat about;
+    const char *why;
     *out = (input){.path = path};
-    out->descriptor = TEMP_FAILURE_RETRY(open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    out->descriptor = ics_disk_open_regular(path, &why);
     if (out->descriptor < 0) {
-        return cannot_read(path, error);
+        return cannot_read(path, why, error);
     }
     if (fstat(out->descriptor, &about) != 0) {
-        const int status = cannot_read(path, error);
+        const int status = cannot_read(path, strerror(errno), error);
         close(out->descriptor);
         return status;
     }
@@ -79,7 +80,7 @@ static int digest_range(const input *file, reader *reading, uint64_t at, uint64_
         const ssize_t got =
             TEMP_FAILURE_RETRY(pread(file->descriptor, reading->piece, wanted, (off_t)at));
         if (got < 0) {
-            return cannot_read(file->path, error);
+            return cannot_read(file->path, strerror(errno), error);
         }
         if (got == 0) {
             break;

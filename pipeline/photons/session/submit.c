@@ -1,5 +1,6 @@
 /* icestream_session_submit: checks a submission and makes its ticket, on the caller's thread. */
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/photons/files/format/key_runs.h"
 #include "pipeline/photons/files/format/step_check.h"
 #include "pipeline/photons/generator/forecast.h"
@@ -171,10 +172,13 @@ static int make_ticket(icestream_session *session, const icestream_submission *g
     ICS_DESTROYS(ics_ticket_destroy) ics_ticket *ticket = NULL;
     ICS_TRY(ics_ticket_create(&ticket, error));
     ticket->session = session;
-    ticket->name = strdup(given->name != NULL ? given->name : "steps");
+    const char *name = given->name != NULL ? given->name : "steps";
+    const size_t size = ICS_VISIBLE_MOST * strlen(name) + 1;
+    ticket->name = malloc(size);
     if (ticket->name == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a submission");
     }
+    ics_visible_text(name, false, ticket->name, size); /* it is in the texts of errors */
     ICS_TRY(given->steps != NULL ? take_steps(session, given, ticket, error)
                                  : take_light(session, given, ticket, error));
     *out = ICS_HAND_OVER(ticket);

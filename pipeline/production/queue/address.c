@@ -1,5 +1,7 @@
 #include "pipeline/production/queue/address.h"
 
+#include "base/destroys.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/url.h"
 #include "pipeline/photons/files/access_token.h"
@@ -146,10 +148,23 @@ static int copy_secret(const char *given, char secret[ICS_QUEUE_SECRET_MAX + 1],
     return ICESTREAM_OK;
 }
 
+/* OpenSSL would wait for the writer of a named pipe. */
+static int check_certificates(const ics_queue_login *login, icestream_error *error)
+{
+    const char *why;
+    ICS_CLOSES_DESCRIPTOR int file =
+        login->ca != NULL ? ics_disk_open_regular(login->ca, &why) : -1;
+    return login->ca == NULL || file >= 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_CONFIG, "%s: the file of certificates %s: %s",
+                               login->key, login->ca, why);
+}
+
 int ics_queue_secret_read(const ics_queue_login *login, const ics_queue_address *address,
                           char secret[ICS_QUEUE_SECRET_MAX + 1], icestream_error *error)
 {
     secret[0] = '\0';
+    ICS_TRY(check_certificates(login, error));
     const char *given = getenv("ICESTREAM_QUEUE_PASSWORD");
     if (login->password != NULL) {
         ICS_TRY(ics_access_secret_read(login->password_key, login->password, secret,

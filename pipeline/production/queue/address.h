@@ -38,10 +38,11 @@ bool ics_queue_is_address(const char *text);
 int ics_queue_address_parse(const ics_queue_login *login, ics_queue_address *out,
                             icestream_error *error);
 
-/* Reads the password. "": there is none. The caller wipes it with ics_queue_secret_wipe(). Newlines
- * at the end of the environment variable are no part of the password. ICESTREAM_E_CONFIG: the file
- * is not readable, or others may read it; the variable has a control character; the broker can be
- * reached by other machines, and there is neither a password nor TLS. */
+/* Looks at the file of certificates, and reads the password. "": there is none. The caller wipes it
+ * with ics_queue_secret_wipe(). Newlines at the end of the environment variable are no part of the
+ * password. ICESTREAM_E_CONFIG: one of the files is not readable, or others may read the password;
+ * the variable has a control character; the broker can be reached by other machines, and there is
+ * neither a password nor TLS. */
 int ics_queue_secret_read(const ics_queue_login *login, const ics_queue_address *address,
                           char secret[ICS_QUEUE_SECRET_MAX + 1], icestream_error *error);
 void ics_queue_secret_wipe(char secret[ICS_QUEUE_SECRET_MAX + 1]);

@@ -15,11 +15,14 @@ static void end_claim(ics_job *job, void *thread_state)
     ics_unit_end_claim(ending->unit, &ending->held, &ending->error);
 }
 
+static bool is_given_back(const ics_unit *unit)
+{
+    return unit->result == ICS_RESULT_NONE || unit->result == ICS_RESULT_UNDELIVERED;
+}
+
 static void claim_ended(ics_run_state *run, ics_unit *unit)
 {
-    const bool given_back =
-        unit->result == ICS_RESULT_NONE || unit->result == ICS_RESULT_UNDELIVERED;
-    ics_run_unit_event(run, unit, given_back ? ICS_ON_GIVEN_UP : ICS_ON_CLAIM_ENDED);
+    ics_run_unit_event(run, unit, is_given_back(unit) ? ICS_ON_GIVEN_UP : ICS_ON_CLAIM_ENDED);
 }
 
 static void end_claim_done(ics_job *job)
@@ -41,6 +44,7 @@ static void end_claim_done(ics_job *job)
     }
     ending->unit = NULL;
     run->endings.ended++;
+    run->intake.given_back += is_given_back(unit) && unit->claim.name != NULL && ending->held;
     ics_run_retry_succeeded(run, &unit->retry);
     claim_ended(run, unit);
 }

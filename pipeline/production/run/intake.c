@@ -179,14 +179,21 @@ static bool may_have_files(const ics_run_state *run)
     return run->intake.look || run->intake.retry.what != ICS_RETRY_NOTHING;
 }
 
-bool ics_run_intake_left_files(const ics_run_state *run)
+void ics_run_intake_count_left(ics_run_state *run)
 {
+    ics_run_intake *intake = &run->intake;
     uint64_t waiting = 0;
-    icestream_error error = {.status = ICESTREAM_OK};
     if (run->claims.self == NULL || !may_have_files(run)) {
-        return false;
+        return;
     }
-    return ics_claims_count_waiting(&run->claims, &waiting, &error) != ICESTREAM_OK || waiting > 0;
+    if (run->config->source.queue != NULL &&
+        (ics_run_is_cancelled(run) || run->stop.fatal.status != ICESTREAM_OK)) {
+        ics_error_set(&intake->left_error, ICESTREAM_E_UNFINISHED, "%s: the broker was not asked",
+                      run->common.intake_folder);
+    } else if (ics_claims_count_waiting(&run->claims, &waiting, &intake->left_error) ==
+               ICESTREAM_OK) {
+        intake->left = waiting > intake->given_back ? waiting - intake->given_back : 0;
+    }
 }
 
 static bool waits(const ics_run_state *run)
@@ -219,9 +226,11 @@ static void beat_done(ics_job *job)
                          run->intake.beat_error.text);
     }
     if (run->intake.lost > run->intake.lost_logged) {
-        ics_run_log_text(run, ICS_EVENT_WARNING,
-                         "%zu claim%s lost: there was no heartbeat for longer than source.lease",
-                         run->intake.lost, run->intake.lost == 1 ? " was" : "s were");
+        ics_run_log_text(
+            run, ICS_EVENT_WARNING,
+            "%zu claim%s lost: there was no heartbeat for longer than source.lease, or "
+            "the file or the ticket was removed",
+            run->intake.lost, run->intake.lost == 1 ? " was" : "s were");
     }
     run->intake.lost_logged = run->intake.lost; /* each heartbeat counts lost claims again */
 }

@@ -34,10 +34,10 @@ extern const ics_run_part ics_run_clients_part;
 int ics_run_intake_open(ics_run_state *run, icestream_error *error);
 /* Begins to look for files and to send heartbeats. The loop calls it when it begins. */
 void ics_run_intake_begin_watch(ics_run_state *run);
-/* Whether the run leaves files that it has not claimed. Call it after the loop has ended: it looks
- * through the folder if something asked for a look that was not made. A folder that cannot be
- * looked through may have files. */
-bool ics_run_intake_left_files(const ics_run_state *run);
+/* Counts the files that the run leaves and has not claimed (`left`, `left_error`). Call it after
+ * the loop has ended: it looks through the folder if something asked for a look that was not made.
+ * A run that ends at once does not wait for the broker of a queue. */
+void ics_run_intake_count_left(ics_run_state *run);
 /* Frees everything. Call it after the last job of the I/O thread. */
 void ics_run_intake_destroy(ics_run_state *run);
 

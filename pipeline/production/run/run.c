@@ -103,7 +103,7 @@ static void report(ics_run_state *run)
         "%.2f s%s%s",
         run->units.results[ICS_RESULT_DONE], run->units.results[ICS_RESULT_DONE] == 1 ? "" : "s",
         run->units.results[ICS_RESULT_SKIPPED], run->units.results[ICS_RESULT_QUARANTINED],
-        run->units.list_refused ? "refused" : "quarantined", ics_run_unfinished(run), commands,
+        run->units.list_refused ? "refused" : "quarantined", ics_run_left(run), commands,
         ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->engine->sums.account.hits, hit_text), electrons,
         seconds, speed, whole);
@@ -159,6 +159,7 @@ int icestream_run(const icestream_config *config, const icestream_run_options *o
     if (status == ICESTREAM_OK) {
         announce(run);
         ics_run_loop_run(run);
+        ics_run_intake_count_left(run);
         status = ics_run_decide_status(run, result);
         report(run);
         ics_run_warnings_check_results(run);

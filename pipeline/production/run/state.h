@@ -201,6 +201,12 @@ typedef struct ics_run_intake {
     icestream_error claim_error, beat_error;
 
     ics_kept_lines notes; /* of the claims, for the log */
+
+    size_t given_back; /* claims that were given back */
+    /* At the end of the run: files that it has not claimed. If they cannot be counted there may be
+     * some, and left_error says why. */
+    uint64_t left;
+    icestream_error left_error;
 } ics_run_intake;
 
 /* Shipping, sink.verify and sink.command, which run or will run one after the other for one hit

@@ -128,14 +128,15 @@ static void log_result(ics_run_state *run, const ics_unit *unit)
     case ICS_RESULT_QUARANTINED: /* the summary has the reasons for files that are not claimed */
         if (unit->claim.name != NULL || run->options->log_json) {
             event = (ics_event){
-                .kind = ICS_EVENT_QUARANTINED, .file = unit->name, .reason = unit->refusal};
+                .kind = ics_unit_refusal_kind(unit), .file = unit->name, .reason = unit->refusal};
             ics_events_report(&run->log.events, &event);
         }
         break;
     case ICS_RESULT_LOST:
         event = (ics_event){.kind = ICS_EVENT_FAILED,
                             .file = unit->name,
-                            .reason = "the claim was lost: another worker found it expired",
+                            .reason = "the claim was lost: another worker found it expired, or "
+                                      "the file or the ticket was removed",
                             .attempt = unit->claim.attempt};
         ics_run_log_event(run, &event);
         break;
@@ -158,7 +159,7 @@ static void finish(ics_run_state *run, ics_unit *unit)
     }
     if (unit->result == ICS_RESULT_QUARANTINED) {
         units->list_refused =
-            units->list_refused || (unit->input->source->makes && unit->input->source->repeats);
+            units->list_refused || ics_unit_refusal_kind(unit) == ICS_EVENT_REFUSED;
         ics_error_add(&units->refusals, ICESTREAM_E_INPUT, "%s", unit->refusal);
     }
     ics_run_clients_answer(run, unit);

@@ -1,20 +1,20 @@
 /* A hit file is opened and digested on a worker thread, and then waits to be sent. */
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/production/source/listener_state.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { BLOCK = 64 << 10 }; /* bytes that are read at a time */
 
-static int fail(ics_client_hits *hits)
+static int fail(ics_client_hits *hits, const char *why)
 {
     return ics_error_set(&hits->error, ICESTREAM_E_OUTPUT, "%s: cannot send its hits: %s",
-                         hits->path, strerror(errno));
+                         hits->path, why);
 }
 
 static int digest(ics_client_hits *hits)
@@ -22,9 +22,10 @@ static int digest(ics_client_hits *hits)
     unsigned char block[BLOCK];
     ics_digest *state = NULL;
     ssize_t count = 1;
-    hits->descriptor = open(hits->path, O_RDONLY | O_CLOEXEC);
+    const char *why;
+    hits->descriptor = ics_disk_open_regular(hits->path, &why);
     if (hits->descriptor < 0) {
-        return fail(hits);
+        return fail(hits, why);
     }
     ICS_TRY(ics_digest_create(&state, &hits->error));
     while (count != 0) {
@@ -34,7 +35,7 @@ static int digest(ics_client_hits *hits)
             hits->size += (uint64_t)count;
         } else if (count < 0 && errno != EINTR) {
             ics_digest_destroy(state);
-            return fail(hits);
+            return fail(hits, strerror(errno));
         }
     }
     ics_digest_text(state, hits->digest);

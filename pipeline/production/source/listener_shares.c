@@ -8,11 +8,11 @@
  * as many photons as one with large ones, and a client that was idle saves up no share.
  */
 #include "base/cleanup.h"
+#include "base/disk.h"
 #include "base/new.h"
 #include "pipeline/photons/files/format/npy.h"
 #include "pipeline/production/source/listener_state.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -128,7 +128,8 @@ uint64_t ics_listener_shares_cost(const char *path, uint64_t *photons)
     struct stat about = {.st_size = 0};
     uint64_t cost = 1;
     *photons = 0;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    const char *why;
+    const int descriptor = ics_disk_open_regular(path, &why);
     if (descriptor >= 0 && fstat(descriptor, &about) == 0) {
         const ssize_t size = pread(descriptor, head, ICS_MESSAGE_HEADER_MAX + ICS_NPY_PREAMBLE, 0);
         cost += (uint64_t)about.st_size;

@@ -201,8 +201,8 @@ int ics_spool_folder_visit(const char *path, int (*visit)(void *user, const char
         return -1;
     }
     int result = 0;
-    errno = 0;
-    for (struct dirent *entry; result == 0 && (entry = readdir(folder)) != NULL; errno = 0) {
+    struct dirent *entry;
+    while (result == 0 && (errno = 0, entry = readdir(folder)) != NULL) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             result = visit(user, entry->d_name);
         }
@@ -247,6 +247,7 @@ static const char *remedy_of(int cause)
     case ETIMEDOUT:
     case EINTR:
     case EAGAIN:
+    case ENOMEM:
         return "look after the disk or the file server; trying again may help";
     case ENOENT:
         return "was the folder removed? create it again";

@@ -56,7 +56,7 @@ int ics_lease_file_touch(const char *path, int64_t *now_ns)
 {
     struct stat about;
     ICS_CLOSES_DESCRIPTOR int descriptor =
-        TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+        TEMP_FAILURE_RETRY(open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     /* Not a time of this machine: the file server uses its own clock for "now". */
     if (descriptor < 0 || futimens(descriptor, NULL) != 0 || fstat(descriptor, &about) != 0) {
         return -1;

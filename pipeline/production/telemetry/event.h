@@ -50,6 +50,7 @@ enum {
       ICS_EVENT_OUTPUT_BYTES | ICS_EVENT_PHOTONS | ICS_EVENT_HITS | ICS_EVENT_SECONDS,             \
       ICS_EVENT_JOURNAL | ICS_EVENT_ENDING)                                                        \
     X(QUARANTINED, "quarantined", 0, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE | ICS_EVENT_ENDING)     \
+    X(REFUSED, "refused", 0, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE | ICS_EVENT_ENDING)             \
     X(HITS_QUARANTINED, "hits_quarantined", 0, ICS_EVENT_JOURNAL | ICS_EVENT_TROUBLE)              \
     X(GIVEN_BACK, "given_back", 0, ICS_EVENT_JOURNAL | ICS_EVENT_ENDING)                           \
     X(FAILED, "failed", ICS_EVENT_ATTEMPT,                                                         \

@@ -51,6 +51,7 @@ static bool text_of(const ics_event *event, char text[ICS_EVENT_TEXT])
     case ICS_EVENT_QUARANTINED:
         put_subject(event->file, event->reason, " (quarantined)", text);
         return true;
+    case ICS_EVENT_REFUSED:
     case ICS_EVENT_FAILED:
     case ICS_EVENT_CONTINUED:
         put_subject(event->file, event->reason, "", text);
@@ -150,7 +151,8 @@ static void print_text(ics_events *events, const ics_event *event, char text[ICS
 
 static bool is_hidden(const ics_events *events, ics_event_kind kind)
 {
-    const bool is_file = kind == ICS_EVENT_QUARANTINED || kind == ICS_EVENT_FAILED;
+    const bool is_file =
+        kind == ICS_EVENT_QUARANTINED || kind == ICS_EVENT_REFUSED || kind == ICS_EVENT_FAILED;
     return events->quiet && kind != ICS_EVENT_WARNING && kind != ICS_EVENT_DEVICE_LOST &&
            !(events->quiet_files && is_file);
 }

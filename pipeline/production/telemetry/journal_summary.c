@@ -16,9 +16,9 @@ static int no_memory(icestream_error *error)
 /* Numbers of events, by the names of their kinds, and what is summed over them. */
 static json_t *make_counts(void)
 {
-    static const char *const keys[] = {
-        "claimed",        "done",    "skipped", "quarantined", "failed", "retried",
-        "command_failed", "fetched", "shipped", "photons",     "hits"};
+    static const char *const keys[] = {"claimed", "done",    "skipped", "quarantined",
+                                       "refused", "failed",  "retried", "command_failed",
+                                       "fetched", "shipped", "photons", "hits"};
     json_t *counts = json_object();
     for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
         json_object_set_new(counts, keys[i], json_integer(0));

@@ -25,7 +25,7 @@ static void add_headers(struct MHD_Response *response, unsigned status, const ch
         MHD_add_response_header(response, always[i][0], always[i][1]);
     }
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED) {
-        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, MHD_HTTP_METHOD_GET);
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
     }
 }
 
@@ -74,11 +74,19 @@ bool ics_metrics_http_is_host_ours(struct MHD_Connection *connection)
     }
     const bool brackets = host[0] == '[';
     const size_t length = strcspn(host + brackets, brackets ? "]" : ":");
-    if (length >= sizeof name) {
+    const char *rest = host + brackets + length;
+    if (length >= sizeof name || (brackets && *rest != ']')) {
         return false;
     }
     memcpy(name, host + brackets, length);
     name[length] = '\0';
+    rest += brackets;
+    if (*rest == ':') {
+        rest += 1 + strspn(rest + 1, "0123456789");
+    }
+    if (*rest != '\0') {
+        return false; /* such as [::1].evil.example */
+    }
     return brackets ? inet_pton(AF_INET6, name, &address) == 1
                     : strcasecmp(name, "localhost") == 0 || inet_pton(AF_INET, name, &address) == 1;
 }

@@ -341,9 +341,10 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         return ics_metrics_http_answer_line(connection, MHD_HTTP_NOT_FOUND,
                                             "only /, /status.json and /metrics are served\n");
     }
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
+    const bool is_head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+    if (!is_head && strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
         return ics_metrics_http_answer_line(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-                                            "only GET is allowed\n");
+                                            "only GET and HEAD are allowed\n");
     }
     /* The first call comes after the headers. A body is read and ignored, because an answer before
      * its end would close the connection. */
@@ -352,8 +353,9 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         *upload_size = 0;
         return MHD_YES;
     }
+    void *no_page = NULL; /* the headers alone show nobody the last status */
     return page != NULL ? ics_metrics_http_answer(connection, MHD_HTTP_OK, type, page)
-           : is_status  ? answer_status(listener, connection, request)
+           : is_status  ? answer_status(listener, connection, is_head ? &no_page : request)
                         : answer_metrics(listener, connection);
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/production/transfer/transfer.h"
 
 #include "base/destroys.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "base/url.h"
@@ -8,10 +9,8 @@
 #include "pipeline/photons/files/output.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CHUNK = 256 << 10 };
@@ -75,23 +74,9 @@ int ics_transfer_check(const char *url, icestream_error *error)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-static int fault(const char *name, int cause, icestream_error *error)
+static int fault(const char *name, int cause, const char *why, icestream_error *error)
 {
-    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause, "%.2000s: %s", name,
-                               strerror(cause));
-}
-
-/* Opens a regular file to read it. -1: there is none, with errno. */
-static int open_regular(const char *path)
-{
-    struct stat about;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (file >= 0 && (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))) {
-        close(file);
-        errno = EINVAL;
-        return -1;
-    }
-    return file;
+    return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, cause, "%.2000s: %s", name, why);
 }
 
 /* Adds all bytes of an open file to the digest, and, unless `output` is NULL, to the output. */
@@ -103,10 +88,10 @@ static int read_all(const ics_transfer_request *request, int from, ics_digest *d
     for (ssize_t count = 1; count != 0; at += count) {
         count = TEMP_FAILURE_RETRY(pread(from, chunk, CHUNK, at));
         if (request->cancel != NULL && atomic_load(request->cancel)) {
-            return fault(request->url, ECANCELED, error);
+            return fault(request->url, ECANCELED, strerror(ECANCELED), error);
         }
         if (count < 0) {
-            return fault(request->url, errno, error);
+            return fault(request->url, errno, strerror(errno), error);
         }
         ics_digest_add(digest, chunk, (size_t)count);
         if (output != NULL) {
@@ -135,10 +120,11 @@ static int digest_file(const ics_transfer_request *request, const char *path,
                        char text[ICS_DIGEST_TEXT], icestream_error *error)
 {
     ICS_DESTROYS(ics_digest_destroy) ics_digest *digest = NULL;
-    ICS_CLOSES_DESCRIPTOR int file = open_regular(path);
+    const char *why;
+    ICS_CLOSES_DESCRIPTOR int file = ics_disk_open_regular(path, &why);
     text[0] = '\0';
     if (file < 0) {
-        return errno == ENOENT ? ICESTREAM_OK : fault(path, errno, error);
+        return errno == ENOENT ? ICESTREAM_OK : fault(path, errno, why, error);
     }
     ICS_TRY(ics_digest_create(&digest, error));
     ICS_TRY(read_all(request, file, digest, NULL, error));
@@ -151,19 +137,21 @@ static int digest_file(const ics_transfer_request *request, const char *path,
 int ics_transfer_fetch(const ics_transfer_request *request, icestream_error *error)
 {
     char path[ICS_URL_MOST + 1], text[ICS_DIGEST_TEXT];
+    const char *why;
     ICS_TRY(find_path(request->url, path, error));
-    ICS_CLOSES_DESCRIPTOR int file = open_regular(path);
+    ICS_CLOSES_DESCRIPTOR int file = ics_disk_open_regular(path, &why);
     return file >= 0 ? copy(request, file, request->path, true, text, error)
-                     : fault(request->url, errno, error);
+                     : fault(request->url, errno, why, error);
 }
 
 int ics_transfer_ship(const ics_transfer_request *request, icestream_error *error)
 {
     char to[ICS_URL_MOST + 1], sent[ICS_DIGEST_TEXT], found[ICS_DIGEST_TEXT];
+    const char *why;
     ICS_TRY(find_path(request->url, to, error));
-    ICS_CLOSES_DESCRIPTOR int file = open_regular(request->path);
+    ICS_CLOSES_DESCRIPTOR int file = ics_disk_open_regular(request->path, &why);
     if (file < 0) {
-        return fault(request->path, errno, error);
+        return fault(request->path, errno, why, error);
     }
     ICS_TRY(digest_file(request, request->path, sent, error));
     ICS_TRY(digest_file(request, to, found, error));

@@ -55,6 +55,12 @@ ics_event ics_unit_report(const ics_unit *unit, ics_event_kind kind)
                        .reason = unit->refusal};
 }
 
+ics_event_kind ics_unit_refusal_kind(const ics_unit *unit)
+{
+    const ics_source *source = unit->input->source;
+    return source->makes && source->repeats ? ICS_EVENT_REFUSED : ICS_EVENT_QUARANTINED;
+}
+
 void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output)
 {
     ics_event event = ics_unit_report(unit, kind);
@@ -116,7 +122,7 @@ int ics_unit_end_claim(ics_unit *unit, bool *held, icestream_error *error)
     if (ended && unit->result == ICS_RESULT_SKIPPED) {
         ics_unit_append_line(unit, ICS_EVENT_SKIPPED, unit->output);
     } else if (ended && unit->result == ICS_RESULT_QUARANTINED) {
-        ics_unit_append_line(unit, ICS_EVENT_QUARANTINED, NULL);
+        ics_unit_append_line(unit, ics_unit_refusal_kind(unit), NULL);
     } else if (ended && !delivered && unit->claim.name != NULL) {
         ics_unit_append_line(unit, ICS_EVENT_GIVEN_BACK, NULL);
     }

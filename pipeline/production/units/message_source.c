@@ -23,10 +23,8 @@ static int open_pipe(const char *path, int *descriptor, icestream_error *error)
 {
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*descriptor < 0) {
-        /* If descriptors or memory have run out, the pipe is not at fault. */
-        const bool ours = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-        return ics_error_set(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT,
-                             "%s: cannot open: %s", path, strerror(errno));
+        return ics_error_set(error, ics_error_of_input(errno), "%s: cannot open: %s", path,
+                             strerror(errno));
     }
     struct stat about;
     return fstat(*descriptor, &about) == 0 && S_ISFIFO(about.st_mode)

@@ -334,6 +334,9 @@ void ics_unit_close_saving(ics_unit_work *work);
 /* Leaves a line for the log about something that no result depends on. */
 void ics_unit_leave_notice(ics_unit *unit, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The event of a unit that is refused: a list of particles stays where it is, and a step file goes
+ * into the quarantine. */
+ics_event_kind ics_unit_refusal_kind(const ics_unit *unit);
 /* Appends a line about the unit to the journal. `output`: path of the hit file, or NULL. Waits for
  * the disk. The thread that did the work calls it. */
 void ics_unit_append_line(const ics_unit *unit, ics_event_kind kind, const char *output);

@@ -42,7 +42,7 @@ OCTAVE, TIMES = 4096, 40 * 4096
 LATE = 1e6             # ns: the times of later hits count from a round time near the first hit
 SPOTS = 30             # squares along each side of the picture from above, which stand for more strings than their number
 LEVELS = 60            # of the picture by depth
-TROUBLES = ("hits_quarantined", "failed", "command_failed", "retried", "paused", "device_lost", "signal")
+TROUBLES = ("hits_quarantined", "refused", "failed", "command_failed", "retried", "paused", "device_lost", "signal")
 # Pictures have these marks as colours; the page has its own colours instead, so that one picture suits light, dark and paper.
 INK, LINE, ONE, TWO, THREE, SOFT = ("#%06x" % mark for mark in range(1, 7))
 COLOURS = {INK: "ink", LINE: "line", ONE: "one", TWO: "two", THREE: "three", SOFT: "soft"}

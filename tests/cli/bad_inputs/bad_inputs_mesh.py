@@ -20,6 +20,9 @@ def mesh_cases():
     mesh("another format", b"x", "expected a name that ends with .obj, .stl or .ply", "m.step")
     mesh("a letter", b"dear friend, this is no mesh\n", "m.obj: error: found no triangles")
     mesh("a vertex that is missing", VERTICES + b"f 1 2 9\n", "OBJ: vertex index out of range")
+    for number in (b".5", b"-.5", b"+.5"):
+        mesh("a number that begins with a point: " + number.decode(), CLOSED + b"v 0 " + number + b" 0\n",
+             "m.obj:10: error: found a number that begins with a point, expected a digit in front of it, as in 0.1")
     mesh("a vertex of nan", VERTICES + b"v nan 0 0\nf 1 2 5\n", "triangle 1 of object 'body': found a vertex (nan, 0, 0)")
     mesh("too large", VERTICES + b"v 0 0 9\nf 1 2 5\n", "found a vertex 9 m from the centre, expected at most 2 m")
     mesh("no area", VERTICES + b"f 1 2 2\n", "found no area, as in all 1 triangles")

@@ -164,6 +164,26 @@ echo 'GET long=9000000 1' >far.faults
 expect 74 run "$http"/s1.steps.npy -o large.npy -s "source.fetch=[$RECIPE, fetch, '{path}', '1000']"
 says err "found a file that is larger than 1000 bytes"
 is_missing large.npy
+# One without a size that does not begin as a step file does has perhaps no end: its first bytes are enough.
+echo 'GET zeros 1' >far.faults
+expect 3 run "$http"/s1.steps.npy -o zeros.npy
+says err "s1.steps.npy: byte 0: found no .npy magic string"
+is_missing zeros.npy
+# A full disk ends the attempt, which leaves nothing there; files that would be waited for are refused.
+mkfifo pipe
+chmod 600 pipe
+for name in CURL_CA_BUNDLE SSL_CERT_FILE BEARER_TOKEN_FILE; do
+    env "$name=pipe" "ICESTREAM_URL=$http/s1.steps.npy" "$RECIPE" fetch piped.npy 2>err
+    [ $? = 78 ] || fail "$name: the status of a pipe"
+    says err "$name: pipe: expected a regular file"
+done
+if ln -s /dev/full full.npy.more 2>/dev/null; then
+    ICESTREAM_URL=$http/s1.steps.npy "$RECIPE" fetch full.npy 2>err
+    [ $? = 75 ] || fail "the status of a full disk: $(cat err)"
+    says err "cannot write the file: "
+    is_missing full.npy
+    is_missing full.npy.part
+fi
 echo 'GET stall 1' >far.faults
 : >process
 ICESTREAM_URL=$http/s1.steps.npy "$RECIPE" fetch stalled.npy &

@@ -9,7 +9,7 @@ Prints its port. FOLDER has the files; FOLDER.log gets a line for each request: 
 FOLDER.faults, which may change at any time, has a fault in each line: METHOD ACTION TIMES. It happens to the next TIMES
 requests of that method (or `*`): `status=N`, `cut=N` (the connection ends after N bytes of the body), `headers` (it ends in the headers), `corrupt` (a byte of
 the body is changed on the way), `drop` (the connection ends while the body is received), `changed` (before it is answered
-the file gets other bytes, `changed=NAME` of FOLDER/NAME), `to=URL` (a redirection), `long=N` (N zeros without a size),
+the file gets other bytes, `changed=NAME` of FOLDER/NAME), `to=URL` (a redirection), `long=N` (a step file of N bytes without a size), `zeros` (zeros without an end),
 `stall` (no answer for a minute).
 """
 import argparse
@@ -155,9 +155,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(302, b'moved', [('Location', fault[3:])])
             return
         if fault.startswith('long='):
-            self.wfile.write(b'HTTP/1.1 200 OK\r\n\r\n' + bytes(int(fault[5:])))
+            self.wfile.write(b'HTTP/1.1 200 OK\r\n\r\n\x93NUMPY' + bytes(int(fault[5:])))
             self.close_connection = True
             return
+        if fault == 'zeros':
+            self.close_connection = True
+            self.wfile.write(b'HTTP/1.1 200 OK\r\n\r\n')
+            while True:  # until curl ends
+                self.wfile.write(bytes(1000))
+                time.sleep(0.01)
         if fault == 'stall':
             time.sleep(60)
         if not os.path.isfile(path):

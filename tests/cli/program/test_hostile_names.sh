@@ -77,6 +77,15 @@ echo "no steps" >$'new\nline.npy'
 refuses 3 "new?line.npy: byte 0: found no .npy magic string" run -q -s 'source.files="new*"' -s sink.directory=named
 says "named/quarantine/"$'new\nline.npy.reason' "new?line.npy: byte 0: found no .npy magic string"
 
+# Words of the command line; and characters that write from right to left.
+for words in $'\033[31mx' $'run --\033[31m' $'convert --format \033[31m a b' $'run \u202ekcabdnuora'; do
+    # shellcheck disable=SC2086 # several words
+    "$ICESTREAM" $words 2>words.txt && fail "$words is accepted"
+    clean words.txt
+    ! grep -q $'\u202e' words.txt || fail "the direction of writing: $(cat words.txt)"
+done
+says words.txt '\u202ekcabdnuora'
+
 # A link that leads nowhere is no missing file.
 ln -s nowhere link.npy
 expect 3 "$ICESTREAM" run -q -s source.files=link.npy -s sink.directory=named

@@ -65,6 +65,23 @@ continues abandoned
 interrupted 137 KILL 1 killed
 continues killed
 
+# Files that a run has not claimed are left, too: in the message, in the error of the summary and in its counts.
+mkdir many
+for i in {10..69}; do
+    cp steps/2.steps.npy many/"$i".steps.npy
+done
+"$ICESTREAM" run "${settings[@]}" -s source.directory=many -s sink.directory=early 2>err &
+process=$!
+await test -e early/10.hits.npy
+kill -TERM $process
+wait $process
+[ $? = 143 ] || fail "the status of a run that is terminated early"
+done_files=$(find early -name '*.hits.npy' | wc -l)
+left=$((60 - done_files))
+says err "terminated: $done_files of 60 files done, $left left"
+says early/summary.json "\"error\": \"terminated: $done_files of 60 files done, $left left\"" "\"left\": $left"
+[ "$(find many -maxdepth 1 -name '*.steps.npy' | wc -l)" -ge "$left" ] || fail "step files are missing"
+
 # A run that waits for input can be stopped.
 mkfifo silent
 sleep 60 >silent &

@@ -47,7 +47,7 @@ static int read_piece(ics_file_digest *digest, uint64_t offset, size_t *got)
         TEMP_FAILURE_RETRY(pread(order->descriptor, digest->piece, PIECE, (off_t)offset));
     *got = count > 0 ? (size_t)count : 0;
     return count >= 0 ? ICESTREAM_OK
-                      : ics_error_set_cause(&digest->error, ICESTREAM_E_INPUT, errno,
+                      : ics_error_set_cause(&digest->error, ics_error_of_input(errno), errno,
                                             "%s: byte %" PRIu64 ": cannot read: %s", order->name,
                                             offset, strerror(errno));
 }

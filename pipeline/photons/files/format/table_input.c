@@ -21,7 +21,7 @@ static int wait_readable(const ics_table_reader *reader, icestream_error *error)
                               {.fd = reader->wake_descriptor, .events = POLLIN}};
     while (poll(waits, 2, -1) < 0) {
         if (errno != EINTR) {
-            return ics_error_set(error, ICESTREAM_E_INPUT, "%s: cannot wait for input: %s",
+            return ics_error_set(error, ics_error_of_input(errno), "%s: cannot wait for input: %s",
                                  reader->title, strerror(errno));
         }
     }
@@ -52,7 +52,7 @@ static int read_bytes(ics_table_reader *reader, void *bytes, size_t size, size_t
             if (errno == EINTR || (reader->stream && errno == EAGAIN)) {
                 continue;
             }
-            return ics_error_set_cause(error, ICESTREAM_E_INPUT, errno,
+            return ics_error_set_cause(error, ics_error_of_input(errno), errno,
                                        "%s: byte %" PRIu64 ": cannot read: %s", reader->title,
                                        reader->offset, strerror(errno));
         }

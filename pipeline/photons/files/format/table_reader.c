@@ -59,8 +59,6 @@ static const char *file_type(mode_t mode)
 static int report_open(const char *path, int cause, icestream_error *error)
 {
     char target[256];
-    /* If descriptors or memory have run out, the file is not at fault. */
-    const bool ours = cause == EMFILE || cause == ENFILE || cause == ENOMEM;
     const ssize_t length = cause == ENOENT ? readlink(path, target, sizeof target) : -1;
     if (length >= 0) {
         return ics_error_set_cause(
@@ -68,8 +66,8 @@ static int report_open(const char *path, int cause, icestream_error *error)
             "%s: found a link to %.*s, which leads to no file, expected a file", path, (int)length,
             target);
     }
-    return ics_error_set_cause(error, ours ? ICESTREAM_E_FAILED : ICESTREAM_E_INPUT, cause,
-                               "%s: cannot open: %s", path, strerror(cause));
+    return ics_error_set_cause(error, ics_error_of_input(cause), cause, "%s: cannot open: %s", path,
+                               strerror(cause));
 }
 
 /* Reads what comes before the rows of the open file. */

@@ -28,6 +28,7 @@ int ics_mesh_file_open(const char *name, const char *data, size_t size, const ch
 #include <assimp/config.h>
 #include <assimp/postprocess.h>
 #include <assimp/scene.h>
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -252,6 +253,24 @@ static bool ends_its_head(const char *data, size_t size)
     return end != NULL && memchr(data, 0, (size_t)(end - data)) == NULL;
 }
 
+/* The line of an OBJ file with a number such as .1, which Assimp does not read; 0: there is none.
+ */
+static size_t find_bare_point(const char *data, size_t size)
+{
+    size_t line = 1, begin = 0;
+    for (size_t i = 0; i + 1 < size; ++i) {
+        const char *sign = data + i - (i > 0 && (data[i - 1] == '-' || data[i - 1] == '+'));
+        if (data[i] == '\n') {
+            ++line;
+            begin = i + 1;
+        } else if (data[i] == '.' && data[begin] == 'v' && isdigit((unsigned char)data[i + 1]) &&
+                   (sign[-1] == ' ' || sign[-1] == '\t')) {
+            return line;
+        }
+    }
+    return 0;
+}
+
 int ics_mesh_file_open(const char *name, const char *data, size_t size, const char *format,
                        ics_mesh_file *out, icestream_error *error)
 {
@@ -260,6 +279,13 @@ int ics_mesh_file_open(const char *name, const char *data, size_t size, const ch
         return ics_error_add(
             error, ICESTREAM_E_CONFIG,
             "%s: error: found no head that ends with a line end_header, expected a PLY file", name);
+    }
+    const size_t line = strcmp(format, "obj") == 0 ? find_bare_point(data, size) : 0;
+    if (line > 0) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s:%zu: error: found a number that begins with a point, expected a "
+                             "digit in front of it, as in 0.1",
+                             name, line);
     }
     order what = {.name = name, .data = data, .format = format, .size = size};
     what.shared = memfd_create("icestream mesh", MFD_CLOEXEC);
