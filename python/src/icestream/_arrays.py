@@ -134,11 +134,15 @@ def weight_sum(hits: Table) -> WeightSum:
     return WeightSum(total, squares ** 0.5, total * total / squares if squares > 0 else 0.0)
 
 
+_WHOLE = ("ticket", "account", "steps", "seconds", "thread_seconds", "events", "metadata")  # members of Hits
+
+
 class Hits(np.ndarray):
     """Hits: a NumPy array with the fields of a hit file, in the order of a hit file.
 
     Hits of a session are the array that the library filled: nothing is copied. The memory is freed when the last array
-    that uses it is gone. The members below belong to the whole result of a ticket and are None in parts of it.
+    that uses it is gone. The members below belong to the whole result of a ticket and are None in parts of it. Pickles keep
+    them.
 
     ticket: the number of the submission. account: how its photons ended. steps: how many steps it had.
     seconds: how long it took (s). thread_seconds: for how long threads of this machine worked on it (s). events: the numbers
@@ -155,13 +159,17 @@ class Hits(np.ndarray):
     metadata: Optional[Dict[str, Any]]
 
     def __array_finalize__(self, _: Any) -> None:
-        self.ticket = None
-        self.account = None
-        self.steps = None
-        self.seconds = None
-        self.thread_seconds = None
-        self.events = None
-        self.metadata = None
+        for name in _WHOLE:
+            setattr(self, name, None)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        make, arguments, state = super().__reduce__()  # type: ignore[misc]
+        return make, arguments, (state, [getattr(self, name) for name in _WHOLE])
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state[0])  # type: ignore[misc]
+        for name, value in zip(_WHOLE, state[1]):
+            setattr(self, name, value)
 
     def __getitem__(self, key: Any) -> Any:
         return self.view(np.ndarray)[key] if _is_field(key) else super().__getitem__(key)
