@@ -120,7 +120,7 @@ class Session:
         if steps is not None:
             if particles is not None:
                 raise usage("submit: found steps and particles, expected one of them")
-            array = check_steps(steps)
+            array = check_steps(steps, lend)
             work.step_size = STEP.itemsize
             # An array without elements may have any address; the library wants one that is not NULL.
             kept.append(array if len(array) else ffi.new("icestream_step *"))
