@@ -13,7 +13,8 @@ CONFIG = {"run": {"seed": 3}, "detector": {"oversize": 5}, "device": {"backend":
 CASCADE = {"type": "e-", "event": 7, "energy": 60, "x": 5, "y": 5, "z": -300, "zenith": 50, "azimuth": 20}
 ENDLESS = {"workload.steps": 100000, "workload.photons_per_step": 100000}
 
-long = pytest.mark.skipif(not os.environ.get("ICESTREAM_TEST_LONG"), reason="takes seconds; set ICESTREAM_TEST_LONG=1")
+LONG = bool(os.environ.get("ICESTREAM_TEST_LONG"))
+long = pytest.mark.skipif(not LONG, reason="takes seconds; set ICESTREAM_TEST_LONG=1")
 
 
 @pytest.fixture(scope="session", autouse=True)

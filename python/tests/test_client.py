@@ -1,8 +1,11 @@
 """A run that listens computes steps of Python, and gives the hits that a session gives."""
+import hashlib
+import io
 import os
+import socket
 import subprocess
 import threading
-import socket
+import time
 
 import icestream
 import numpy as np
@@ -43,8 +46,8 @@ def test_refused_steps_are_an_error(service):
         list(icestream.send(icestream.steps(1, photons=0), to=service, patience=30))
 
 
-def answer_with(lines, path):
-    """A server that answers any client with these bytes."""
+def answer_with(lines, path, end=None):
+    """A server that answers any client with these bytes. end: an event until which it stays connected."""
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(path))
     server.listen()
@@ -52,19 +55,76 @@ def answer_with(lines, path):
     def serve():
         connection, _ = server.accept()
         with connection:
-            connection.recv(1 << 16)
+            got = b""
+            while b"NUMPY" not in got:
+                got += connection.recv(1 << 16)
             connection.sendall(lines)
+            if end is not None:
+                end.wait()
         server.close()
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
     return "unix:%s" % path
 
 
-@pytest.mark.parametrize("lines", [b"x" * 100000, b"nonsense\n", b"[1]\n", b'{"state":"done","message":7}\n',
-                                   b'{"state":"done","message":0,"bytes":-5}\n', b'{"state":"what"}\n'])
-def test_a_wrong_server_is_an_error(lines, tmp_path, steps):
-    with pytest.raises(icestream.Error, match="found"):
-        list(icestream.send(steps, to=answer_with(lines, tmp_path / "wrong"), patience=0))
+def with_hits(array):
+    """The answer `done` with bytes, or with an array as a file."""
+    file = io.BytesIO()
+    if isinstance(array, bytes):
+        file.write(array)
+    else:
+        np.save(file, array)
+    data = file.getvalue()
+    return b'{"state":"done","message":0,"bytes":%d,"sha256":"%s"}\n' % (len(data), hashlib.sha256(data).hexdigest().encode()) + data
+
+
+HEADER = b"\x93NUMPY\x01\x00"
+WRONG = {
+    "long": b"x" * 100000, "text": b"nonsense\n", "list": b"[1]\n", "number": b'{"state":"done","message":7}\n',
+    "size": b'{"state":"done","message":0,"bytes":-5}\n', "state": b'{"state":"what"}\n', "deep": b"[" * 60000 + b"\n",
+    "deep state": b'{"state":' + b"[" * 900 + b"]" * 900 + b"}\n", "digits": b'{"state":' + b"9" * 6000 + b"}\n",
+    "not utf-8": b'{"state":"\xff"}\n', "surrogate": b'{"state":"\\ud800"}\n', "no file": with_hits(b"x"),
+    "floats": with_hits(np.zeros(3)), "steps": with_hits(np.zeros(3, icestream.STEP)), "objects": with_hits(np.array([{}])),
+    "table": with_hits(np.zeros((2, 2), icestream.HIT)), "header": with_hits(HEADER + b"\x04\x00{{{\n"),
+    "deep header": with_hits(HEADER + b"\x10\x27" + b"(" * 9999 + b"\n"), "cut": with_hits(HEADER + b"\xff\xff{}"),
+    "huge": with_hits(HEADER + b"\x76\x00" + b"{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999,)}".ljust(117) + b"\n"),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_server_is_an_error(kind, tmp_path, steps):
+    with pytest.raises(icestream.Error, match="hit file" if b'"sha256"' in WRONG[kind] else "found") as error:
+        list(icestream.send(steps, to=answer_with(WRONG[kind], tmp_path / "wrong"), patience=30))
+    assert str(error.value).isprintable() and not isinstance(error.value, icestream.UnfinishedError)
+
+
+@pytest.mark.parametrize("lines", [b"", b'{"state":"received","message":0}\n', b"{", with_hits(np.zeros(9))[:-1]])
+def test_a_silent_server_is_given_up(lines, tmp_path, steps):
+    end = threading.Event()
+    with pytest.raises(icestream.UnfinishedError, match="nothing came or went for 0.2 s, though the run is connected"):
+        list(icestream.send(steps, to=answer_with(lines, tmp_path / "silent", end), patience=0.2))
+    end.set()
+
+
+def test_a_server_that_accepts_nobody_is_given_up(tmp_path, steps):
+    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as first:
+        server.bind(str(tmp_path / "full"))
+        server.listen(0)
+        first.connect(str(tmp_path / "full"))
+        with pytest.raises(icestream.UnfinishedError, match="connection was lost"):
+            list(icestream.send(steps, to="unix:%s" % (tmp_path / "full"), patience=0.2))
+
+
+def test_the_time_of_the_caller_is_no_silence(service, steps):
+    with icestream.Client(service, patience=2) as client:
+        for _ in client.send([steps, steps, steps, steps, steps, steps]):
+            time.sleep(0.6)
+
+
+@pytest.mark.parametrize("patience", [-1, "5", float("nan"), True])
+def test_a_wrong_patience_is_an_error(patience):
+    with pytest.raises(icestream.UsageError, match="patience: found"):
+        icestream.Client("unix:x", patience=patience)
 
 
 def test_nobody_and_wrong_arguments(tmp_path, steps):

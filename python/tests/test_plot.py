@@ -25,6 +25,7 @@ def make_hits():
     hits["t"] = 100 + 10 * np.arange(12)
     hits["weight"] = np.where(hits["module"] == 3, 4, 1)
     hits["pmt"] = -1
+    hits["photon_id"] = np.arange(12)
     return hits
 
 
@@ -49,7 +50,7 @@ def test_arrival_times_have_the_light_of_each_module(hits):
     hits["event_id"] = 1
     axes = plot.arrival_times(hits, bins=edges)
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("time (ns)", "photons per ns")
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["1-1: 5", "2-3: 24", "1-2: 1"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["1-1: 5 ± 2.24", "2-3: 24 ± 9.8", "1-2: 1 ± 1"]
     assert area(axes) == pytest.approx([5, 24, 1])
     hits["pmt"] = 0
     assert plot.arrival_times(hits, 1).get_ylabel() == "photo-electrons per ns"
@@ -97,8 +98,9 @@ def test_layer_profiles_are_those_of_the_ice():
 
 
 def test_paths_are_drawn_from_start_to_hit(steps):
-    hits = icestream.run(CONFIG, steps)
-    points = icestream.trace(CONFIG, hits[:4], steps=steps)
+    ends = {**CONFIG, "detector": {"oversize": 5, "keep_hit_photons": False}}  # at their first hit
+    hits = icestream.run(ends, steps)
+    points = icestream.trace(ends, hits[:4], steps=steps)
     axes = plot.paths(points)
     assert axes.get_zlabel() == "z (m)"
     assert len(axes.collections[0]._segments3d) == len(points) - 4

@@ -4,6 +4,7 @@ import gc
 import importlib.util
 import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -236,6 +237,16 @@ def test_hits_name_their_events_and_the_settings_that_made_them():
     assert (about["seed"], about["content"], about["units"]["t"]) == ("3", "photons", "ns")
     assert about["producer"] == "icestream " + icestream.__version__ and "  oversize: 5\n" in about["configuration"]
     assert hits[1:].events is None and hits[1:].metadata is None
+
+
+def test_pickled_hits_are_whole(steps):
+    hits = icestream.run(CONFIG, steps)
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(hits, protocol))
+        assert type(again) is icestream.Hits and again.tobytes() == hits.tobytes() and again.account == hits.account is not None
+        assert (again.ticket, again.steps, again.metadata) == (hits.ticket, hits.steps, hits.metadata)
+        assert again.events.tolist() == [1, 2] and again.seconds == hits.seconds and again.thread_seconds == hits.thread_seconds
+    assert pickle.loads(pickle.dumps(hits[1:])).account is None
 
 
 def test_a_sum_of_weights_counts_each_photon_once():

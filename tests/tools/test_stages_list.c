@@ -21,6 +21,7 @@ static const char *const expected[][5] = {
     {"propagate", "cumulative", "layer-walk"},
     {"collide", "string-grid", "cell-grid", "brute-force"},
     {"scatter", "hg-sl", "hg", "sl", "isotropic"},
+    {"tabulate", "none", "spherical", "cylindrical"},
     {"compact", "partition"},
     {"detect", "none", "pe"},
 };

@@ -30,8 +30,10 @@ static const ics_option options[OPTIONS] = {
     [OPTION_PATIENCE] = {.name = "patience",
                          .type = ICS_OPTION_WHOLE,
                          .value = "S",
-                         .help = "seconds without progress after which a lost run is given up",
-                         .initial = "300",
+                         .help =
+                             "seconds after which a run is given up that cannot be reached, or, "
+                             "above 0, over whose connection no byte comes or goes",
+                         .initial = "300, and no limit once connected",
                          .low = 0,
                          .high = 1000000},
 };
@@ -49,8 +51,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
                                    .token = values[OPTION_TOKEN].text,
                                    .output = values[OPTION_OUTPUT].text,
                                    .force = values[OPTION_FORCE].given,
-                                   .patience = patience->given ? (double)patience->whole
-                                                               : (double)PATIENCE};
+                                   .patience =
+                                       patience->given ? (double)patience->whole : (double)PATIENCE,
+                                   .silence = patience->given ? (double)patience->whole : 0};
     const int status =
         ics_send(&send, given->operands, (size_t)given->operand_count, &counts, error);
     if (status == ICESTREAM_OK || counts.done + counts.refused > 0) {

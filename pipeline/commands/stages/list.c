@@ -6,6 +6,7 @@
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/models/ice/scatter.h"
+#include "stages/tabulate/tabulate.h"
 #include "stages/variants.h"
 
 #include <jansson.h>
@@ -70,6 +71,12 @@ static const stage stages[] = {
      .text = "moves the photon to the end of the segment and changes its direction",
      .reads = {POSITION, PHOTON(path), DIRECTION, IDENTITY, SEGMENT(length)},
      .writes = {POSITION, PHOTON(path), DIRECTION, PHOTON(scatters)}},
+    {.name = "tabulate",
+     .text = "leaves samples of photons in a table; replaces collide where a table is made",
+     .reads = {POSITION, PHOTON(path), DIRECTION, PHOTON(absorption), PHOTON(wavelength), IDENTITY,
+               SEGMENT(length)},
+     .writes = {{"table.sums", sizeof *((ice_tabulation *)0)->sums},
+                {"table.squares", sizeof *((ice_tabulation *)0)->squares}}},
     {.name = "compact",
      .text = "fills the slots of photons that ended",
      .reads = {WHOLE_PHOTON},
@@ -84,6 +91,10 @@ static const stage stages[] = {
 
 enum { STAGES = sizeof stages / sizeof *stages };
 
+#define TABULATE_KEYS                                                                              \
+    "table.axes table.azimuth table.step table.absorption_lengths table.outside table.acceptance " \
+    "table.squares"
+
 typedef struct variant {
     const char *stage, *name, *text, *parameters;
 } variant;
@@ -93,6 +104,11 @@ static const variant variants[] = {
 #include "physics/detect/registry.def"
 #include "stages/registry.def"
 #undef ICE_VARIANT
+    /* Words of the key stages.tabulate, which chooses the coordinates of one stage. */
+    {"tabulate", "none", "no table: photons meet modules", ""},
+    {"tabulate", "spherical", "distance, azimuth, cosine of the polar angle, delay, impact",
+     TABULATE_KEYS},
+    {"tabulate", "cylindrical", "distance from the axis, azimuth, z, delay, impact", TABULATE_KEYS},
 };
 
 enum { VARIANTS = sizeof variants / sizeof *variants };

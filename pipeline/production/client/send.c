@@ -86,6 +86,16 @@ static int connect_patiently(ics_send_state *state, double *pause, icestream_err
     }
 }
 
+/* In how many milliseconds a connected server is given up; -1: never. */
+static int silence_left(const ics_send_state *state)
+{
+    if (state->options->silence <= 0 || !ics_send_queue_has_messages(state)) {
+        return -1;
+    }
+    const double left = state->exchanged + state->options->silence - ics_clock_seconds();
+    return left <= 0 ? 0 : left < 1000 ? (int)(1000 * left) + 1 : 1000 * 1000;
+}
+
 /* Waits until something can be done, and does it. */
 static int turn(ics_send_state *state, icestream_error *error)
 {
@@ -96,7 +106,16 @@ static int turn(ics_send_state *state, icestream_error *error)
         {.fd = state->descriptor, .events = (short)(POLLIN | (sends ? POLLOUT : 0))},
         {.fd = reads ? STDIN_FILENO : -1, .events = POLLIN}};
     const bool kept = reads && state->block_at < state->block_size;
-    if (poll(about, 2, kept ? 0 : -1) < 0) {
+    const int left = silence_left(state);
+    const int ready = poll(about, 2, kept ? 0 : left);
+    if (ready == 0 && left == 0) {
+        return ics_error_set(error, ICESTREAM_E_UNFINISHED,
+                             "%s: nothing came or went for %g s, though the server is connected; "
+                             "%llu messages are done; send the others again",
+                             state->options->address, state->options->silence,
+                             (unsigned long long)state->counts->done);
+    }
+    if (ready < 0) {
         return errno == EINTR
                    ? ICESTREAM_OK
                    : ics_error_set(error, ICESTREAM_E_FAILED, "poll: %s", strerror(errno));

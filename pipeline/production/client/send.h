@@ -14,6 +14,8 @@ typedef struct ics_send_options {
     const char *output;  /* a folder for hit files, "-" for standard output; NULL: no hits */
     bool force;          /* existing hit files are replaced */
     double patience;     /* s without any answer `done` after which a lost server is given up */
+    double silence;      /* s after which a server is given up that is connected and with which no
+                            byte is exchanged; 0: never */
 } ics_send_options;
 
 typedef struct ics_send_counts {

@@ -143,6 +143,7 @@ int ics_send_answers_receive(ics_send_state *state, icestream_error *error)
         ics_send_queue_lost(state, count == 0 ? "the server closed it" : strerror(errno));
         return ICESTREAM_OK;
     }
+    state->exchanged = ics_clock_seconds();
     for (size_t at = 0, taken; at < (size_t)count && !state->lost; at += taken) {
         const size_t rest = (size_t)count - at;
         ICS_TRY(state->body.message != NULL ? take_hits(state, bytes + at, rest, &taken, error)

@@ -1,29 +1,61 @@
+#include "base/clock.h"
 #include "base/error.h"
 #include "pipeline/production/client/send_state.h"
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+static const double CONNECT_TIME = 30; /* s */
+
+/* Connects within the patience, at most CONNECT_TIME. Returns -1 with errno. A local server that
+ * accepts nobody any more is EAGAIN. */
+static int connect_within(ics_send_state *state, const ics_listen_address *where)
+{
+    const double left = state->last + state->options->patience - ics_clock_seconds();
+    const double limit = left > CONNECT_TIME ? CONNECT_TIME : left > 0.1 ? left : 0.1;
+    struct pollfd about = {.fd = state->descriptor, .events = POLLOUT};
+    int failure = 0;
+    socklen_t size = sizeof failure;
+    if (connect(state->descriptor, &where->socket.any, where->size) == 0) {
+        return 0;
+    }
+    if (errno != EINPROGRESS) {
+        return -1;
+    }
+    const int ready = poll(&about, 1, (int)(1000 * limit));
+    if (ready > 0 && getsockopt(state->descriptor, SOL_SOCKET, SO_ERROR, &failure, &size) == 0 &&
+        failure == 0) {
+        return 0;
+    }
+    errno = ready == 0 ? ETIMEDOUT : failure != 0 ? failure : errno;
+    return -1;
+}
 
 int ics_send_link_open(ics_send_state *state, icestream_error *error)
 {
     ics_listen_address where;
     icestream_error found = {.status = ICESTREAM_OK};
-    const int yes = 1;
+    const int yes = 1, idle = 60 /* s */, interval = 10 /* s */, count = 6;
     if (ics_listen_address_parse(state->options->address, true, &where, &found) != ICESTREAM_OK) {
         return ics_error_set(error, found.status, "--to: %s", found.text);
     }
     const int family = where.socket.any.sa_family;
-    state->descriptor = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (state->descriptor < 0 || connect(state->descriptor, &where.socket.any, where.size) != 0) {
+    state->descriptor = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (state->descriptor < 0 || connect_within(state, &where) != 0) {
         snprintf(state->cause, sizeof state->cause, "%s", strerror(errno));
         ics_send_link_close(state);
         return 1;
     }
     if (family != AF_UNIX) { /* notices after some time if the server has vanished */
         (void)setsockopt(state->descriptor, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+        (void)setsockopt(state->descriptor, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+        (void)setsockopt(state->descriptor, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+        (void)setsockopt(state->descriptor, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
     }
     const int size = snprintf(state->greeting, sizeof state->greeting, "%s%s%s%s",
                               state->token[0] != '\0' ? "TOKEN " : "", state->token,
@@ -34,6 +66,7 @@ int ics_send_link_open(ics_send_state *state, icestream_error *error)
     state->lost = false;
     state->next_number = 0;
     state->line_size = 0;
+    state->exchanged = ics_clock_seconds();
     return ICESTREAM_OK;
 }
 
@@ -61,7 +94,11 @@ static size_t send_bytes(ics_send_state *state, const void *bytes, size_t size)
          * the end of the answers shows that it is lost. */
         return 0;
     }
-    return count > 0 ? (size_t)count : 0;
+    if (count <= 0) {
+        return 0;
+    }
+    state->exchanged = ics_clock_seconds();
+    return (size_t)count;
 }
 
 void ics_send_link_send(ics_send_state *state)

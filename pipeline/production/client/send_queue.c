@@ -1,4 +1,5 @@
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/production/client/send_state.h"
@@ -53,6 +54,16 @@ static void add(ics_send_state *state, const char *input, int descriptor, uint64
                                              .descriptor = descriptor,
                                              .size = size,
                                              .number = -1};
+    state->last = state->exchanged = ics_clock_seconds();
+}
+
+bool ics_send_queue_has_messages(const ics_send_state *state)
+{
+    bool has = false;
+    for (int i = 0; i < ICS_SEND_WINDOW; ++i) {
+        has |= state->messages[i].used;
+    }
+    return has;
 }
 
 void ics_send_queue_remove(ics_send_message *message)
@@ -236,12 +247,7 @@ int ics_send_queue_read(ics_send_state *state, icestream_error *error)
 
 bool ics_send_queue_is_empty(const ics_send_state *state)
 {
-    for (int i = 0; i < ICS_SEND_WINDOW; ++i) {
-        if (state->messages[i].used) {
-            return false;
-        }
-    }
-    return state->next_file == state->file_count;
+    return !ics_send_queue_has_messages(state) && state->next_file == state->file_count;
 }
 
 ics_send_message *ics_send_queue_find(ics_send_state *state, int64_t number)

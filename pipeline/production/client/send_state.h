@@ -65,7 +65,8 @@ typedef struct ics_send_state {
     ics_send_body body;
     unsigned damaged;
     bool lost;                /* the connection is to be made again */
-    double last;              /* time of the last progress */
+    double last;              /* time of the last answer about a message, or of a new message */
+    double exchanged;         /* time of the last byte that was sent or received, or later */
     char cause[256];          /* why the connection was lost */
     icestream_error refusals; /* of messages */
     size_t refusal_count;
@@ -79,6 +80,8 @@ int ics_send_queue_fill(ics_send_state *state, icestream_error *error);
 bool ics_send_queue_reads(const ics_send_state *state);
 /* Reads once from standard input. ICESTREAM_E_INPUT, ICESTREAM_E_OUTPUT. */
 int ics_send_queue_read(ics_send_state *state, icestream_error *error);
+/* Whether a message is under way. */
+bool ics_send_queue_has_messages(const ics_send_state *state);
 /* Whether nothing is left to send and no answer is missing. */
 bool ics_send_queue_is_empty(const ics_send_state *state);
 /* The message of this number on this connection, or NULL. */

@@ -1,6 +1,7 @@
 """Arrays of steps, hits, paths and waveforms. Their fields are those of the structs in icestream.h."""
 from __future__ import annotations
 
+import mmap
 import os
 import warnings
 from typing import Any, BinaryIO, Dict, NamedTuple, Optional, Tuple, Union
@@ -8,7 +9,7 @@ from typing import Any, BinaryIO, Dict, NamedTuple, Optional, Tuple, Union
 import numpy as np
 import numpy.typing as npt
 
-from ._library import IcestreamWarning, ffi, lib, usage
+from ._library import IcestreamWarning, fault, ffi, lib, usage
 
 _SCALARS = {
     "float": "<f4", "double": "<f8", "uint8_t": "u1", "int16_t": "<i2", "uint16_t": "<u2", "int32_t": "<i4",
@@ -134,11 +135,15 @@ def weight_sum(hits: Table) -> WeightSum:
     return WeightSum(total, squares ** 0.5, total * total / squares if squares > 0 else 0.0)
 
 
+_WHOLE = ("ticket", "account", "steps", "seconds", "thread_seconds", "events", "metadata")  # members of Hits
+
+
 class Hits(np.ndarray):
     """Hits: a NumPy array with the fields of a hit file, in the order of a hit file.
 
     Hits of a session are the array that the library filled: nothing is copied. The memory is freed when the last array
-    that uses it is gone. The members below belong to the whole result of a ticket and are None in parts of it.
+    that uses it is gone. The members below belong to the whole result of a ticket and are None in parts of it. Pickles keep
+    them.
 
     ticket: the number of the submission. account: how its photons ended. steps: how many steps it had.
     seconds: how long it took (s). thread_seconds: for how long threads of this machine worked on it (s). events: the numbers
@@ -155,13 +160,17 @@ class Hits(np.ndarray):
     metadata: Optional[Dict[str, Any]]
 
     def __array_finalize__(self, _: Any) -> None:
-        self.ticket = None
-        self.account = None
-        self.steps = None
-        self.seconds = None
-        self.thread_seconds = None
-        self.events = None
-        self.metadata = None
+        for name in _WHOLE:
+            setattr(self, name, None)
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        make, arguments, state = super().__reduce__()  # type: ignore[misc]
+        return make, arguments, (state, [getattr(self, name) for name in _WHOLE])
+
+    def __setstate__(self, state: Any) -> None:
+        super().__setstate__(state[0])  # type: ignore[misc]
+        for name, value in zip(_WHOLE, state[1]):
+            setattr(self, name, value)
 
     def __getitem__(self, key: Any) -> Any:
         return self.view(np.ndarray)[key] if _is_field(key) else super().__getitem__(key)
@@ -262,9 +271,48 @@ def write_steps(file: BinaryIO, array: Table) -> None:
     file.write(memoryview(rows).cast("B") if len(rows) else b"")
 
 
-def check_steps(array: Any) -> Table:
-    """The steps as the library reads them: in one piece, at a multiple of 8. Copies only arrays that are not so. Fields are
-    found by name if each fits its field of STEP. Raises UsageError if it is not an array of steps."""
+def _mapping_of(array: Table) -> Optional[mmap.mmap]:
+    """The file, mapped into memory, that an array lies in and that others can make shorter. None: there is none. That of
+    generate() has no name any more."""
+    part: Any = array
+    while part is not None and not isinstance(part, mmap.mmap):
+        name = getattr(part, "filename", None)
+        if name is not None and not os.path.lexists(name):
+            return None
+        part = part.obj if isinstance(part, memoryview) else getattr(part, "base", None)
+    try:
+        return part if part is not None and part.size() else None
+    except OSError:  # memory without a file
+        return None
+
+
+def _copy_of(array: Table, mapping: mmap.mmap) -> Table:
+    """A copy of steps that lie in a file. The system copies the bytes and reports an error where the file has become shorter;
+    if this process read them, that would end it (SIGBUS)."""
+    last = (len(array) - 1) * array.strides[0]
+    begin, size, done = min(0, last), abs(last) + array.itemsize, 0
+    source = memoryview(ffi.buffer(ffi.cast("char *", array.ctypes.data + begin), size))
+    descriptor = os.memfd_create("icestream-steps")
+    try:
+        while done < size:
+            done += os.write(descriptor, source[done:])
+        memory = mmap.mmap(descriptor, size)
+        shorter = len(mapping) - mapping.size()  # behind the end of a file its last page has zeros
+    except OSError as error:
+        raise fault("steps: cannot copy %d bytes that are mapped from a file: %s" % (size, error.strerror)) from error
+    finally:
+        os.close(descriptor)
+    if shorter > 0:
+        raise fault("steps: found a file that lost %d bytes after it was mapped, expected one that keeps its length" % shorter)
+    copy = np.ndarray(array.shape, array.dtype, memory, -begin, array.strides).view(Steps)
+    copy.light = getattr(array, "light", None)
+    return copy
+
+
+def check_steps(array: Any, lent: bool = False) -> Table:
+    """The steps as the library reads them: in one piece, at a multiple of 8, and, if they are not lent, in no memory of a file.
+    Copies only arrays that are not so. Fields are found by name if each fits its field of STEP. Raises UsageError if it is not
+    an array of steps."""
     if not isinstance(array, np.ndarray):
         raise usage("steps: found %s, expected a NumPy array of the dtype icestream.STEP" % type(array).__name__)
     names = STEP.names or ()
@@ -275,6 +323,9 @@ def check_steps(array: Any) -> Table:
         raise usage("steps: found an array of %s, expected the dtype icestream.STEP: %s" % (array.dtype, STEP))
     if array.ndim != 1:
         raise usage("steps: found an array of %d dimensions, expected 1" % array.ndim)
+    mapping = None if lent or not len(array) else _mapping_of(array)
+    if mapping is not None:
+        array = _copy_of(array, mapping)
     if array.dtype == STEP and array.flags.c_contiguous and array.ctypes.data % 8 == 0:
         return array
     _check_time(array["t"])

@@ -9,17 +9,20 @@ import select
 import socket
 import stat
 import time
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Union
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 
-from ._arrays import Table, write_steps
-from ._library import ConfigError, Error, InputError, UnfinishedError
+from ._arrays import HIT, WAVEFORM_BIN, Table, write_steps
+from ._library import ConfigError, Error, InputError, UnfinishedError, usage
 
 _WINDOW = 4  # messages under way: a listener reads no more of one client
 _BLOCK = 1 << 16
 _LINE = 1 << 16
 _DAMAGED = 5
+_PATIENCE = 300.0  # with a run that cannot be reached (s)
+_CONNECT = 30.0  # for one attempt to connect, at most (s)
+_ALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 10), (socket.TCP_KEEPCNT, 6))  # so that a lost host is noticed
 
 Steps = Union[Table, Iterable[Table]]
 
@@ -52,10 +55,12 @@ def _read_token(path: Union[str, "os.PathLike[str]"]) -> bytes:
     return line
 
 
-def _connect(to: str) -> socket.socket:
+def _connect(to: str, limit: float) -> socket.socket:
+    """Connects within `limit` seconds."""
     if to.startswith("unix:"):
         connection = socket.socket(socket.AF_UNIX)
         try:
+            connection.settimeout(limit)
             connection.connect(to[5:])
         except OSError:
             connection.close()
@@ -64,23 +69,47 @@ def _connect(to: str) -> socket.socket:
     host, colon, port = to.rpartition(":")
     if not colon or not port.isdigit() or not host:
         raise ConfigError("to: found %r, expected unix:PATH or HOST:PORT" % to)
-    return socket.create_connection((host.strip("[]"), int(port)))
+    connection = socket.create_connection((host.strip("[]"), int(port)), limit)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in _ALIVE:
+        connection.setsockopt(socket.IPPROTO_TCP, option, value)
+    return connection
 
 
-def _hits_of(data: bytes) -> Table:
-    hits: Table = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+def _shown(value: Any) -> str:
+    """What a server said, for a message: short, and without characters that change a terminal."""
+    try:
+        text = str(value)[:1000]
+    except RecursionError:
+        text = "a deeply nested value"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _hits_of(data: bytes, to: str) -> Table:
+    """The rows of a hit file. Error: it is none."""
+    try:
+        hits: Table = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    except Exception as error:  # pylint: disable=broad-except # NumPy has no list of what a wrong header raises
+        raise Error("%s: found an answer that is no hit file: %s" % (to, _shown(error))) from error
+    if hits.ndim != 1 or hits.dtype not in (HIT, WAVEFORM_BIN):
+        raise Error("%s: found an answer of %d dimensions and %s, expected rows of a hit file" % (to, hits.ndim, _shown(hits.dtype)))
     return hits
 
 
 class Client:
     """A connection to a run that listens. `send` may be called again and again; it is no thread's own, so use one thread.
 
-    to: "unix:PATH" or "HOST:PORT". token: the path of a file whose first line is the token. patience: seconds without any
-    result after which a run that has gone is given up.
+    to: "unix:PATH" or "HOST:PORT". token: the path of a file whose first line is the token. patience: seconds after which
+    a run is given up that cannot be reached, or over whose connection no byte comes or goes, so choose more than an array
+    takes. 0: one attempt to connect. None, and 0 once the run is connected: as long as the connection lasts; a run that cannot
+    be reached is given up after 300 s.
     """
 
-    def __init__(self, to: str, token: Union[str, "os.PathLike[str]", None] = None, patience: float = 300) -> None:
-        self.to, self.patience = to, patience
+    def __init__(self, to: str, token: Union[str, "os.PathLike[str]", None] = None, patience: Optional[float] = None) -> None:
+        if patience is not None and (isinstance(patience, bool) or not isinstance(patience, (int, float)) or not patience >= 0):
+            raise usage("patience: found %r, expected a number of seconds from 0, or None" % (patience,))
+        self.to, self.patience = to, _PATIENCE if patience is None else patience
+        self._silence = patience or None  # on an open connection (s)
         self.repeated = 0
         self._token = _read_token(token) if token is not None else None
         self._socket: Optional[socket.socket] = None
@@ -89,7 +118,7 @@ class Client:
         self._damaged = 0
         self._next = 0
         self._under_way: List[_Message] = []
-        self._last = time.monotonic()
+        self._last = self._exchanged = time.monotonic()  # of a result; of a byte
 
     def __enter__(self) -> "Client":
         return self
@@ -123,9 +152,11 @@ class Client:
                     if array is not None:
                         self._under_way.append(_Message(array, place))
                         place += 1
+                        self._last = self._exchanged = time.monotonic()
                 if taken in ready:
                     yield ready.pop(taken)
                     taken += 1
+                    self._last = self._exchanged = time.monotonic()  # the time of the caller does not count
                 elif self._under_way:
                     ready.update(self._turn())
         finally:
@@ -146,19 +177,25 @@ class Client:
         pause = 0.1
         while self._socket is None:
             try:
-                self._socket = _connect(self.to)
+                self._socket = _connect(self.to, min(_CONNECT, max(0.1, self._left())))
                 greeting = (b"TOKEN " + self._token + b"\n" if self._token else b"") + b"HITS\n"
                 self._socket.sendall(greeting)
                 self._socket.setblocking(False)
+                self._exchanged = time.monotonic()
             except OSError as error:
                 self.close()
                 self._be_patient(error)
-                time.sleep(pause)
+                time.sleep(min(pause, self._left()))
                 pause = min(2 * pause, 5)
 
+    def _left(self) -> float:
+        """In how many seconds a run that cannot be reached is given up."""
+        return max(0.0, self._last + self.patience - time.monotonic())
+
     def _be_patient(self, cause: BaseException) -> None:
-        if time.monotonic() - self._last >= self.patience:
-            raise UnfinishedError("%s: no result for %g s, and the connection was lost: %s" % (self.to, self.patience, cause))
+        if self._left() <= 0:
+            raise UnfinishedError("%s: no result for %g s, and the connection was lost: %s"
+                                  % (self.to, self.patience, _shown(cause)))
 
     def _turn(self) -> Dict[int, Table]:
         """Sends and receives what can be sent and received. Returns hits by the places of their arrays."""
@@ -171,12 +208,21 @@ class Client:
             time.sleep(0.1)
             return {}
 
+    def _wait(self, connection: socket.socket, sends: bool) -> Tuple[bool, bool]:
+        """Waits until the connection can be read or written. UnfinishedError: the patience ended."""
+        left = None if self._silence is None else max(0.0, self._exchanged + self._silence - time.monotonic())
+        readable, writable, _ = select.select([connection], [connection] if sends else [], [], left)
+        if not readable and not writable:
+            raise UnfinishedError("%s: nothing came or went for %g s, though the run is connected" % (self.to, self.patience))
+        self._exchanged = time.monotonic()
+        return bool(readable), bool(writable)
+
     def _exchange(self) -> Dict[int, Table]:
         connection = self._socket
         assert connection is not None
         begun = [message for message in self._under_way if message.number >= 0 and message.sent < len(message.bytes)]
         waiting = begun or [message for message in self._under_way if message.number < 0]
-        readable, writable, _ = select.select([connection], [connection] if waiting else [], [])
+        readable, writable = self._wait(connection, bool(waiting))
         if readable:
             data = connection.recv(_BLOCK)
             if not data:
@@ -227,7 +273,7 @@ class Client:
                 raise Error("%s: hits came damaged %d times" % (self.to, self._damaged))
             raise _Lost("the hits came damaged: their SHA-256 is another one")
         message = self._find(answer)
-        hits[message.place] = _hits_of(data)
+        hits[message.place] = _hits_of(data, self.to)
         self._under_way.remove(message)
         self._last = time.monotonic()
 
@@ -235,18 +281,18 @@ class Client:
         for message in self._under_way:
             if message.number >= 0 and message.number == answer.get("message"):
                 return message
-        raise Error("%s: found an answer about no message of this client: %s" % (self.to, str(answer)[:200]))
+        raise Error("%s: found an answer about no message of this client: %s" % (self.to, _shown(answer)))
 
     def _follow(self, line: bytes) -> None:
         try:
             answer = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
             raise Error("%s: found an answer that is no JSON object, expected a listener of icestream" % self.to)
         state = answer.get("state")
         if state == "refused":
-            reason = str(answer.get("reason"))
+            reason = _shown(answer.get("reason"))
             if answer.get("again") is True:
                 raise _Lost(reason)
             if "message" in answer:
@@ -260,10 +306,10 @@ class Client:
                 raise Error("%s: found an answer `done` without hits, expected their size in \"bytes\"" % self.to)
             self._answer = answer
         elif state != "received":
-            raise Error("%s: found an answer of the state %r, expected received, done or refused" % (self.to, state))
+            raise Error("%s: found an answer of the state %s, expected received, done or refused" % (self.to, _shown(state)))
 
 
-def send(steps: Steps, to: str, token: Union[str, "os.PathLike[str]", None] = None, patience: float = 300) -> Iterator[Table]:
+def send(steps: Steps, to: str, token: Union[str, "os.PathLike[str]", None] = None, patience: Optional[float] = None) -> Iterator[Table]:
     """Sends one array of steps, or several, to a run that listens, and yields the hits of each, in their order."""
     with Client(to, token, patience) as client:
         yield from client.send(steps)

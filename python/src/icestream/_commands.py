@@ -6,7 +6,6 @@ import functools
 import json
 import operator
 import os
-import tempfile
 import threading
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, TypeVar, Union, cast
@@ -15,6 +14,7 @@ import numpy as np
 
 from ._arrays import HIT, STEP, Hits, Steps, Table, check_steps, write_steps
 from ._config import Config, Particles, Settings, encode, open_config, particle_settings, settings_of
+from ._folder import Folder
 from ._library import DifferentError, Error, IcestreamWarning, TextStream, call, ffi, lib, strings, usage
 
 Path = Union[str, "os.PathLike[str]"]
@@ -94,7 +94,7 @@ def load(path: Path, verify: bool = False) -> Table:
     if not name.endswith((".h5", ".hdf5")):
         return _load(name, verify, name)
     from .convert import from_hdf5
-    with tempfile.TemporaryDirectory(prefix="icestream-") as folder:
+    with Folder() as folder:
         copy = os.path.join(folder, "copy.npy")
         from_hdf5(name, copy)
         return _load(copy, verify, name)
@@ -118,7 +118,7 @@ def generate(config: Config = None, particles: Particles = None, *, settings: Se
     """The steps of the particles, or of the workload of the configuration, as an array with the record of their light. The library writes them into a
     temporary file, which is removed at once and mapped into memory."""
     chosen = open_config(config, settings_of(settings) + particle_settings(particles))
-    with tempfile.TemporaryDirectory(prefix="icestream-") as folder:
+    with Folder() as folder:
         path = os.path.join(folder, "made.steps.npy")
         with TextStream() as report:
             _call(folder, lib.icestream_generate_report, chosen, encode(path, "path"), True, report.stream)
@@ -175,7 +175,7 @@ def trace(config: Config = None, hits: Union[Table, Path, None] = None, *,
     if hits is None and not names:
         raise usage("trace: found neither hits nor photons, expected one of them")
     chosen = open_config(config, settings_of(settings) + particle_settings(particles))
-    with tempfile.TemporaryDirectory(prefix="icestream-") as folder:
+    with Folder() as folder:
         rows, count, kept = strings(names)
         output = os.path.join(folder, "made.paths.npy")
         texts = {
@@ -230,7 +230,7 @@ def stages() -> Dict[str, Any]:
 def geometry(config: Config = None, *, settings: Settings = None) -> Table:
     """The modules of a configuration: an array with string, module, x, y, z (m) and efficiency."""
     chosen = open_config(config, settings_of(settings))
-    with tempfile.TemporaryDirectory(prefix="icestream-") as folder:
+    with Folder() as folder:
         path = os.path.join(folder, "modules.csv")
         with TextStream() as report:
             _call(folder, lib.icestream_geometry, chosen, encode(path, "path"), True, report.stream)

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from typing import Any, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
+from ._folder import Folder
 from ._library import TextStream, call, ffi, lib, strings, usage
 
 Config = Union[str, "os.PathLike[str]", Mapping[str, Any], None]
@@ -88,7 +88,7 @@ class Stages:
 
     def __init__(self, stages: Optional[Mapping[str, str]]) -> None:
         self.settings: List[bytes] = []
-        self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
+        self._folder: Optional[Folder] = None
         if not isinstance(stages, (Mapping, type(None))):
             raise usage("stages: found %s, expected a dict like {'scatter': TEXT}" % type(stages).__name__)
         for stage, text in (stages or {}).items():
@@ -97,8 +97,8 @@ class Stages:
             value = os.fspath(text)
             is_header = "\n" in value or value.endswith(".h")
             if "\n" in value:
-                self._folder = self._folder or tempfile.TemporaryDirectory(prefix="icestream-stages-")
-                value = os.path.join(self._folder.name, stage + ".h")
+                self._folder = self._folder or Folder("icestream-stages-")
+                value = os.path.join(self._folder.path, stage + ".h")
                 with open(value, "w", encoding="utf-8") as file:
                     file.write(text)
             self.settings.append(encode("stages.%s=%s" % (stage, yaml_of({"source": value}) if is_header else value),
@@ -107,7 +107,7 @@ class Stages:
     def close(self) -> None:
         """Removes the headers."""
         if self._folder is not None:
-            self._folder.cleanup()
+            self._folder.remove()
             self._folder = None
 
 

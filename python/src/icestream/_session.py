@@ -5,10 +5,9 @@ import asyncio
 import functools
 import logging
 import os
-import threading
 import time
 import warnings
-from typing import Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set
+from typing import Any, AsyncIterator, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional
 
 import numpy as np
 
@@ -45,10 +44,60 @@ def _metadata_of(configuration: str) -> Dict[str, Any]:
             "configuration": configuration}
 
 
-def _destroy(lent: Dict[int, Table], session: Any) -> None:
-    """Ends a session, and only then lets go of the arrays that it reads."""
+class _Given:
+    """What Python keeps of a submission until its ticket is taken. ticket: a uint64_t * that the library fills. lent: the array
+    that the session reads. events: for the hits."""
+
+    def __init__(self, lent: Optional[Table], events: Any) -> None:
+        self.ticket = ffi.new("uint64_t *")
+        self.lent = lent
+        self.events = events
+        self.is_taken = False
+
+
+class _Submissions:
+    """The submissions whose tickets were not taken.
+
+    There is no lock: a handler of a signal may call the session in the middle of its methods, and a thread that holds a lock
+    does not exist in a child of fork. Each operation on a list or a dict is whole.
+    """
+
+    def __init__(self) -> None:
+        self._entering: List[_Given] = []  # their call of the library has not returned, or was interrupted by Ctrl-C
+        self._known: Dict[int, _Given] = {}  # by ticket
+
+    def enter(self, given: _Given) -> None:
+        """Before the library is called, because it may have the steps when Ctrl-C is raised."""
+        self._entering.append(given)
+
+    def know(self, given: _Given) -> None:
+        """After the call. Another thread, or a handler, may have taken the ticket already."""
+        number = given.ticket[0]
+        if number:
+            self._known[number] = given
+            if given.is_taken:
+                self._known.pop(number, None)
+        self._entering.remove(given)
+
+    def take(self, number: int) -> Optional[_Given]:
+        """Forgets a submission whose ticket was taken."""
+        entering = next((given for given in list(self._entering) if given.ticket[0] == number), None)
+        if entering is not None:
+            entering.is_taken = True
+        return self._known.pop(number, entering)
+
+    def give_back(self) -> None:
+        """Lets go of the arrays, which the session does not read any more."""
+        for given in list(self._entering) + list(self._known.values()):
+            given.lent = None
+
+    def __bool__(self) -> bool:
+        return bool(self._known) or any(given.ticket[0] and not given.is_taken for given in list(self._entering))
+
+
+def _destroy(_: _Submissions, session: Any) -> None:
+    """Ends a session. Its submissions are an argument, so that the arrays that it reads stay until then."""
     lib.icestream_session_destroy(session)
-    lent.clear()
 
 
 def _integer(value: Any, what: str, limit: int = 2**64) -> int:
@@ -81,9 +130,7 @@ class Session:
 
     def __init__(self, config: Config = None, *, settings: Settings = None, stages: Optional[Mapping[str, str]] = None,
                  particles: Particles = None, tickets: int = 0, kept_memory: int = 0) -> None:
-        self._lent: Dict[int, Table] = {}
-        self._open: Set[int] = set()  # tickets that were not taken
-        self._lock = threading.Lock()  # of _lent and _open
+        self._given = _Submissions()
         self._stages = Stages(stages)
         options = ffi.new("icestream_session_options *")
         options.size = ffi.sizeof("icestream_session_options")
@@ -97,9 +144,8 @@ class Session:
             call(lib.icestream_config_print, chosen, out.stream)
             self._metadata = _metadata_of(out.text())
         self._particles = particles
-        self._events: Dict[int, Any] = {}  # of tickets that were not taken
         opened, pointer[0] = pointer[0], ffi.NULL
-        self._session = ffi.gc(opened, functools.partial(_destroy, self._lent))
+        self._session = ffi.gc(opened, functools.partial(_destroy, self._given))
         self._hand_on_notes()
 
     # ---- submitting
@@ -120,7 +166,7 @@ class Session:
         if steps is not None:
             if particles is not None:
                 raise usage("submit: found steps and particles, expected one of them")
-            array = check_steps(steps)
+            array = check_steps(steps, lend)
             work.step_size = STEP.itemsize
             # An array without elements may have any address; the library wants one that is not NULL.
             kept.append(array if len(array) else ffi.new("icestream_step *"))
@@ -136,23 +182,14 @@ class Session:
         if name is not None:
             kept.append(ffi.new("char[]", encode(name, "name")))
             work.name = kept[-1]
-        ticket = ffi.new("uint64_t *")
-        lent = array if lend else None
-        with self._lock:
-            # Before the call: Ctrl-C is raised when the session has the steps already. No ticket is negative.
-            if lent is not None:
-                self._lent[-id(lent)] = lent
-            try:
-                call(lib.icestream_session_submit, self._session, work, ticket)
-            except Error:
-                self._lent.pop(-id(lent), None)
-                raise
-            self._open.add(ticket[0])
-            self._events[ticket[0]] = self._events_of(array, particles or self._particles, settings)
-            if lent is not None:
-                self._lent[ticket[0]] = self._lent.pop(-id(lent))
+        given = _Given(array if lend else None, self._events_of(array, particles or self._particles, settings))
+        self._given.enter(given)
+        try:
+            call(lib.icestream_session_submit, self._session, work, given.ticket)
+        finally:
+            self._given.know(given)
         del kept, rows, texts
-        return int(ticket[0])
+        return int(given.ticket[0])
 
     def cancel(self, ticket: int) -> None:
         """Gives a ticket up. Its result is InterruptedTicketError, if it is not finished already."""
@@ -177,7 +214,7 @@ class Session:
             part = SLICE if seconds < 0 else max(0.0, min(SLICE, end - time.monotonic()))
             call(lib.icestream_session_wait, self._session, number, part, finished)
             over = 0 <= seconds and end <= time.monotonic()
-            if finished[0] or over or (number == 0 and not self._open):
+            if finished[0] or over or (number == 0 and not self._given):
                 return int(finished[0]) or None
 
     def take(self, ticket: int = 0) -> Hits:
@@ -216,8 +253,7 @@ class Session:
     def close(self) -> None:
         """Ends all work. Finished tickets can still be taken. A second call does nothing."""
         call(lib.icestream_session_close, self._session)
-        with self._lock:
-            self._lent.clear()
+        self._given.give_back()
         self._stages.close()
         self._hand_on_notes()  # some are only known at the end: no hits, photons that were stopped
 
@@ -255,11 +291,7 @@ class Session:
         pointer, count = ffi.new("icestream_hit **"), ffi.new("uint64_t *")
         self._hand_on_notes()  # before: a warning that is an error must not cost the hits
         status = lib.icestream_session_take(self._session, ticket, pointer, count, about, error)
-        if about.ticket:
-            with self._lock:
-                self._lent.pop(about.ticket, None)
-                self._open.discard(about.ticket)
-                events = self._events.pop(about.ticket, None)
+        given = self._given.take(about.ticket) if about.ticket else None
         if status != lib.ICESTREAM_OK:
             fault = exception_of(status, error)
             fault.ticket = int(about.ticket) or None
@@ -269,7 +301,7 @@ class Session:
         hits.account = account_of(about.account)
         hits.seconds = float(about.finished - about.started) if about.started >= 0 else 0.0
         hits.thread_seconds = float(about.thread_seconds)
-        hits.events, hits.metadata = events, dict(self._metadata)
+        hits.events, hits.metadata = given.events if given else None, dict(self._metadata)
         return hits
 
     def _next(self) -> Optional[Hits]:

@@ -11,7 +11,6 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 from typing import Any, Iterator
 
 import numpy as np
@@ -20,6 +19,7 @@ from ._arrays import HIT, PATH_POINT, STEP, WAVEFORM_BIN
 from ._commands import Path, _describe, _read
 from ._config import encode
 from ._convert import needed
+from ._folder import Folder
 from ._library import LIBRARY_PATH, Error, fault
 
 TABLES = {"hits": HIT, "steps": STEP, "paths": PATH_POINT, "waveforms": WAVEFORM_BIN}
@@ -59,7 +59,7 @@ def written(path: Path, force: bool) -> Iterator[str]:
     if not force and os.path.lexists(name):
         raise fault("%s: found an existing file, expected none (force=True overwrites)" % name, "ICESTREAM_E_OUTPUT")
     try:
-        with tempfile.TemporaryDirectory(prefix=".icestream-", dir=os.path.dirname(name) or ".") as own:
+        with Folder(".icestream-", os.path.dirname(name) or ".") as own:
             part = os.path.join(own, os.path.basename(name))
             yield part
             with open(part, "rb") as file:

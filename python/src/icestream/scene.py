@@ -6,7 +6,6 @@ import base64
 import os
 import pathlib
 import re
-import tempfile
 from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from ._arrays import HIT, PATH_POINT, Table
 from ._commands import Path, _call, _warn, geometry
 from ._config import Config, Settings, encode, open_config, settings_of
 from ._convert import needed
+from ._folder import Folder
 from ._library import TextStream, call, ffi, lib, usage
 from .convert import written
 
@@ -203,7 +203,7 @@ def _mesh_of(about: Mapping[str, Any]) -> Surface:
 def _tables_of(chosen: Any) -> Tuple[Table, Any, Dict[str, Any], List[Dict[str, Any]]]:
     """The rows of modules and PMTs, the quaternion of each module, the keys of the detector, and the types by numbers."""
     yaml = needed("yaml", "icestream.scene", "pyyaml")
-    with tempfile.TemporaryDirectory(prefix="icestream-") as folder, TextStream() as report, TextStream() as out:
+    with Folder() as folder, TextStream() as report, TextStream() as out:
         table, rows = os.path.join(folder, "modules.csv"), os.path.join(folder, "pmts.npy")
         _call(folder, lib.icestream_geometry, chosen, encode(table, "path"), True, report.stream)
         _call(folder, lib.icestream_geometry_pmts, chosen, encode(rows, "path"), True, ffi.NULL)

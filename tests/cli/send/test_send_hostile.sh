@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promises: clients that send garbage, stop in the middle of a message, or never read their hits get a clear message and
 # disturb nobody: `icestream send` next to them gets the hits of files, the run goes on, and at its end nothing incomplete
-# is left. A message that was received is computed, also if its client goes and the run is killed. To join: one more client in hostile.py, and what it and the run say about it.
+# is left. A server that is silent is given up. A message that was received is computed, also if its client goes and the run is killed. To join: one more client in hostile.py, and what it and the run say about it.
 source "$(dirname "$0")/../common.bash"
 
 python=$(python_with socket) || skip "no Python"
@@ -78,6 +78,40 @@ done
 # Steps with more hits than the buffers of the system hold.
 expect 0 "$ICESTREAM" generate -s workload.steps=300 -s workload.event=9 -o many.steps.npy
 expect 0 "$ICESTREAM" run -q -s sink.directory=expected
+
+# Servers that are connected and silent: from the start, after `received`, within the hits; and one that accepts nobody.
+cat >silent.py <<'PYTHON'
+"""silent.py KIND: a server at the socket KIND that says something and stays."""
+import socket, sys, time
+kind = sys.argv[1]
+server = socket.socket(socket.AF_UNIX)
+server.bind(kind)
+server.listen(0 if kind == "full" else 5)
+if kind == "full":
+    first = socket.socket(socket.AF_UNIX)
+    first.connect(kind)
+print("waits", flush=True)
+if kind != "full":
+    connection, got = server.accept()[0], b""
+    while b"NUMPY" not in got:
+        got += connection.recv(65536)
+    connection.sendall({"mute": b"", "received": b'{"message":0,"state":"received"}\n',
+                        "begun": b'{"message":0,"state":"done","bytes":200,"sha256":"00"}\nabc'}[kind])
+time.sleep(600)
+PYTHON
+for kind in mute received begun full; do
+    "$python" silent.py $kind >silent.$kind 2>&1 &
+    silent=$!
+    await grep -qs waits silent.$kind
+    expect 75 timeout 120 "$ICESTREAM" send steps/1.steps.npy --to unix:$kind -o silent --patience 1
+    if [ $kind = full ]; then
+        says err "unix:full: no answer" "the connection was lost"
+    else
+        says err "unix:$kind: nothing came or went for 1 s, though the server is connected"
+    fi
+    kill $silent
+done
+is_missing silent/1.hits.npy
 
 good() {
     expect 0 "$ICESTREAM" send steps/1.steps.npy steps/2.steps.npy steps/3.steps.npy --to unix:socket -o "$1" --patience 60

@@ -1,0 +1,252 @@
+"""Promise: handlers of signals, fork in any state, spawn, the exit of the interpreter while photons fly, and files of mapped steps
+that become shorter give an exception or a clean end: no call waits for ever and none ends Python. Each attack runs twice, with
+ICESTREAM_TEST_LONG=1 20 times. To join: a text of Python in a table below; whatever it prints is a fault."""
+import subprocess
+import sys
+
+import pytest
+from conftest import CASCADE, CONFIG, ENDLESS, LONG
+
+TIMES = 20 if LONG else 2
+WATCHDOG = 100  # s, after which a call that waits is killed; no test measures a time
+BEGIN = """
+import multiprocessing, os, signal, sys, threading, time, warnings
+import icestream, numpy as np
+CONFIG, ENDLESS, CASCADE, TIMES = %r, %r, %r, %d
+warnings.simplefilter("ignore", icestream.IcestreamWarning)
+few = icestream.steps(10, photons=10, z=-300, x=5)
+many = icestream.steps(50000, photons=1, z=-300, x=5000)
+""" % (CONFIG, ENDLESS, CASCADE, TIMES)
+
+
+def python(tmp_path, text, status=0):
+    """Runs a text. It must print nothing and end with the status."""
+    path = tmp_path / "attack.py"
+    path.write_text(BEGIN + text)
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=WATCHDOG, check=False,
+                          stdin=subprocess.DEVNULL, cwd=tmp_path)
+    assert done.stdout == "" and done.returncode == status, (done.returncode, done.stdout, done.stderr)
+    return done.stderr
+
+
+HANDLER = """
+ACTION = %r
+for _ in range(TIMES):
+    session, tickets, taken, called = icestream.Session(CONFIG), [], [], []
+
+    def handler(*_):
+        called.append(1)
+        if ACTION == "close":
+            session.close()
+        elif ACTION == "submit":
+            tickets.append(session.submit(few))
+        elif ACTION == "take" and session.wait(timeout=0):
+            taken.append(session.take())
+        elif ACTION == "raise":
+            raise KeyError("handler")
+        signal.setitimer(signal.ITIMER_REAL, 0.002)  # the next one, when this one has ended
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    try:
+        while len(called) < 30:
+            tickets.append(session.submit(many, lend=ACTION == "raise"))
+    except icestream.UsageError as error:
+        if ACTION != "close" or "closed" not in str(error):
+            print(error)
+    except KeyError:
+        pass
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    if not called:
+        print("the handler was not called")
+    if ACTION in ("submit", "take"):
+        taken += list(session)
+        if sorted(hits.ticket for hits in taken) != sorted(tickets) or [hits for hits in taken if hits.events is None]:
+            print("tickets:", len(tickets), "taken:", len(taken))
+    if ACTION in ("submit", "take") and session.wait() is not None:
+        print("a ticket is left")
+    session.close()
+"""
+
+
+@pytest.mark.parametrize("action", ["close", "submit", "take", "raise"])
+def test_a_handler_may_call_a_session_that_submits(action, tmp_path):
+    python(tmp_path, HANDLER % action)
+
+
+FORK = """
+import gc, itertools
+STATE = %r
+
+
+def child(session, header):
+    methods = (lambda: session.submit(few), session.take, session.fileno, session.close, session.wait, session.describe,
+               lambda: session.poll(1), lambda: session.cancel(1), lambda: session.result(1), lambda: next(iter(session)))
+    for method in methods:
+        try:
+            method()
+            print("a method did not raise", flush=True)
+        except icestream.UsageError:
+            pass
+    with icestream.Session(CONFIG) as own:
+        if own.result(own.submit(few)).ticket != 1:
+            print("a session of the child is wrong", flush=True)
+
+
+stages = {"propagate": "layer-walk"}
+for number in range(TIMES):
+    session = icestream.Session(CONFIG, stages=stages)
+    with icestream._folder.Folder() as path:
+        stop = threading.Event()
+
+        def work():
+            while not stop.is_set():
+                if STATE == "submit":
+                    session.submit(many)
+                elif STATE == "wait":
+                    session.wait(timeout=0.001)
+                elif STATE == "take":
+                    session.submit(few)
+                    for _ in session:
+                        pass
+                elif STATE == "generate":
+                    icestream.generate(CONFIG, particles=[CASCADE])
+        if STATE == "closed":
+            session.close()
+        elif STATE in ("running", "wait"):
+            session.submit(settings=ENDLESS)
+        threads = [threading.Thread(target=work) for _ in range(2 if STATE in ("submit", "wait", "take", "generate") else 0)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.01 * (number + 1))
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(40)  # ends a child that waits
+            child(session, path)
+            del session
+            gc.collect()
+            sys.exit(0)
+        status = os.waitpid(pid, 0)[1]
+        stop.set()
+        for thread in threads:
+            thread.join()
+        if status or not os.path.isdir(path):
+            print("status", status, "folder", os.path.isdir(path))
+        session.close()
+"""
+
+
+@pytest.mark.parametrize("state", ["idle", "submit", "wait", "take", "generate", "running", "closed"])
+def test_a_child_of_fork_cannot_use_a_session_and_removes_nothing(state, tmp_path):
+    python(tmp_path, FORK % state)
+
+
+STAGE_FOLDER = """
+from icestream._config import Stages
+for _ in range(TIMES):
+    stages = Stages({"scatter": "a header\\n"})
+    folder = stages._folder.path
+    pid = os.fork()
+    if pid == 0:
+        del stages
+        sys.exit(0)
+    os.waitpid(pid, 0)
+    if os.listdir(folder) != ["scatter.h"]:
+        print("the child removed the header")
+    stages.close()
+    if os.path.exists(folder):
+        print("the header is left")
+"""
+
+
+def test_a_child_keeps_the_headers_of_its_parent(tmp_path):
+    python(tmp_path, STAGE_FOLDER)
+
+
+SPAWN = """
+def work(steps):
+    return icestream.run(CONFIG, steps)
+
+
+if __name__ == "__main__":
+    for _ in range(TIMES):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            expected, hits = work(few), pool.apply(work, (few,))
+            if hits.tobytes() != expected.tobytes() or hits.account != expected.account:
+                print("other hits", hits.account, expected.account)
+            try:
+                with icestream.Session(CONFIG) as session:
+                    pool.apply(work, (session,))
+                print("a session was sent")
+            except icestream.UsageError:
+                pass
+"""
+
+
+def test_spawn_gives_whole_hits_and_refuses_sessions(tmp_path):
+    python(tmp_path, SPAWN)
+
+
+ENDS = {
+    "the end": ("", 0), "sys.exit": ("sys.exit(3)", 3), "an error": ("1 / 0", 1), "os._exit": ("os._exit(4)", 4),
+    "a thread that waits": ("threading.Thread(target=session.wait, daemon=True).start(); time.sleep(0.05)", 0),
+    "a thread that submits": ("""
+def work():
+    while True:
+        session.submit(many)
+threading.Thread(target=work, daemon=True).start(); time.sleep(0.05)""", 0),
+    "a thread that generates": (
+        "threading.Thread(target=lambda: icestream.generate(CONFIG, settings=ENDLESS), daemon=True).start(); time.sleep(0.05)", 0),
+    "an iterator": ("iterator = iter(session); session.submit(few); next(iterator)", 0),
+    "a cycle": ("session.me = session", 0),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_the_interpreter_ends_while_photons_fly(how, tmp_path):
+    text, status = ENDS[how]
+    for _ in range(TIMES):
+        said = python(tmp_path, "session = icestream.Session(CONFIG)\nsession.submit(few)\nsession.submit(settings=ENDLESS)\n" + text,
+                      status)
+        assert "Fatal" not in said and ("Traceback" in said) == (how == "an error"), said
+
+
+MAPPED = """
+def use(rows):
+    try:
+        %s
+    except icestream.InputError as error:
+        return str(error)
+    return ""
+
+
+for number in range(TIMES):
+    many.save("a.steps.npy")
+    rows = icestream.load("a.steps.npy") if number %% 2 else np.load("a.steps.npy", mmap_mode="r")
+    rows = (rows, rows[::2], rows[::-1], rows[7:])[number %% 4]
+    if use(rows):
+        print("a whole file:", use(rows))
+    timer = threading.Timer(0.0005 * number, os.truncate, ["a.steps.npy", 3000])
+    timer.start()
+    use(rows)
+    timer.join()
+    said = use(rows)
+    if "mapped from a file" not in said and "lost 3" not in said:
+        print("a short file:", said)
+"""
+
+
+@pytest.mark.parametrize("call", ["icestream.run(CONFIG, rows)", "icestream._arrays.check_steps(rows)",
+                                  "icestream.Session(CONFIG).submit(rows)", "icestream.Steps.save(rows.view(icestream.Steps), 'b.npy')"])
+def test_a_file_of_mapped_steps_that_becomes_shorter_is_an_error(call, tmp_path):
+    python(tmp_path, MAPPED % call)
+
+
+def test_memory_that_is_no_file_is_used_where_it_is(tmp_path):
+    python(tmp_path, """
+import mmap
+steps = icestream.generate(CONFIG)
+shared = np.frombuffer(mmap.mmap(-1, steps.nbytes), icestream.STEP)
+for array in (steps, shared, steps[5:]):
+    if icestream._arrays.check_steps(array) is not array:
+        print("a copy was made")
+""")
