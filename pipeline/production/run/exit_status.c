@@ -46,7 +46,8 @@ static int status_of(const ics_run_state *run)
     if (ics_run_unfinished(run) > run->stop.blocked) {
         return ICESTREAM_E_FAILED;
     }
-    if (run->stop.blocked > 0 || run->units.results[ICS_RESULT_UNDELIVERED] > 0) {
+    if (run->stop.blocked > 0 || run->units.results[ICS_RESULT_UNDELIVERED] > 0 ||
+        run->intake.declined > 0) {
         return ICESTREAM_E_OUTPUT;
     }
     if (run->units.list_refused) {
@@ -84,6 +85,12 @@ int ics_run_decide_status(const ics_run_state *run, icestream_error *error)
                       run->streaming || run->units.forgets ? "" : " (--resume continues)");
     } else if (quarantined > 0 && !run->units.list_refused) {
         ics_error_add(error, status, "%zu of %zu files quarantined", quarantined, total);
+    }
+    if (run->intake.declined > 0) {
+        ics_error_add(error, status, "%s", run->intake.why_declined.text);
+        ics_error_add(error, status,
+                      "%zu tickets that this run cannot use were left to other workers",
+                      run->intake.declined);
     }
     if (undelivered > 0) {
         ics_error_add(error, status, "%s", run->commands.why.text);
