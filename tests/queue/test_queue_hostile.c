@@ -196,7 +196,7 @@ START_TEST(test_tickets_of_nobody)
 }
 END_TEST
 
-/* Whoever may write to the broker cannot write lines of the log. */
+/* A client of the broker cannot forge lines of the log. */
 START_TEST(test_forged_lines)
 {
     ics_claims one = broker_worker("one", 60);

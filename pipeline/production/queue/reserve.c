@@ -99,15 +99,15 @@ static int decline(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint
 }
 
 /* One call of ics_queue_claim(). */
-typedef struct taking {
+typedef struct batch {
     ics_claim *out;
     size_t most, count, entries;
     /* Tickets with the name of a claim that this worker has; they wait until it has ended. */
     char (*twins)[ICS_TICKET_ID_MAX];
     size_t twin_count;
-} taking;
+} batch;
 
-static void add_twin(taking *part, const char *id)
+static void add_twin(batch *part, const char *id)
 {
     part->twins = ics_new_size(part->twins, part->twin_count + 1, sizeof part->twins[0]);
     snprintf(part->twins[part->twin_count++], ICS_TICKET_ID_MAX, "%s", id);
@@ -122,7 +122,7 @@ static bool is_entry(const redisReply *entry)
 }
 
 /* Takes one entry {id, attempt, pairs} of an answer. */
-static int take_entry(ics_queue_claims *queue, const redisReply *entry, taking *part,
+static int take_entry(ics_queue_claims *queue, const redisReply *entry, batch *part,
                       icestream_error *error)
 {
     ics_queue_ticket ticket;
@@ -184,7 +184,7 @@ static int wait_for_lost(const ics_queue_claims *queue, const redisReply *reply,
 }
 
 /* Asks the broker once. *more: there may be further tickets. */
-static int take_once(ics_queue_claims *queue, bool looks, taking *part, bool *more,
+static int take_once(ics_queue_claims *queue, bool looks, batch *part, bool *more,
                      icestream_error *error)
 {
     ics_queue_command command;
@@ -223,7 +223,7 @@ int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t
     }
     const double now = ics_clock_seconds();
     const bool looks = now - queue->looked >= queue->lease / LOOKS;
-    taking part = {.out = out, .most = most};
+    batch part = {.out = out, .most = most};
     bool more = false;
     int status = ICESTREAM_OK;
     do { /* a ticket that is left to others must not hide those behind it */

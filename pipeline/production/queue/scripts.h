@@ -1,6 +1,6 @@
 /* What a queue does at the broker. Each change is one Lua script, so that it happens whole or not
  * at all, also if the worker or the broker is killed, and each script may be sent twice. Redis does
- * not take back what a script has done before an error, for example of a user who may not use a
+ * not take back what a script has done before an error, for example because the user may not use a
  * command. So a script removes a ticket last, and JOIN tries all commands.
  * docs/queue.md lists what is stored under which key. */
 #ifndef ICS_PRODUCTION_QUEUE_SCRIPTS_H
