@@ -32,8 +32,8 @@ typedef struct broker {
     pid_t pid;
     int port;
     char url[64];
-    unsigned notes;  /* of the claims */
-    char note[1024]; /* the last one */
+    unsigned notes, declined; /* of the claims */
+    char note[1024];          /* the last one */
 } broker;
 
 static broker the_broker;
@@ -219,6 +219,13 @@ static inline void broker_note(void *user, const char *line)
     snprintf(here->note, sizeof here->note, "%s", line);
 }
 
+static inline void broker_decline(void *user, const icestream_error *why)
+{
+    broker *here = user;
+    here->declined++;
+    ck_assert_int_ne(why->status, ICESTREAM_OK);
+}
+
 static inline ics_queue_login broker_login(const char *url)
 {
     return (ics_queue_login){.url = url, .key = "source.queue", .password_key = "queue_password"};
@@ -234,6 +241,7 @@ static inline ics_queue_claims_options broker_options(const char *worker, double
                                       .lease = lease,
                                       .attempts = 3,
                                       .note = broker_note,
+                                      .decline = broker_decline,
                                       .user = &the_broker};
 }
 
@@ -247,16 +255,23 @@ static inline ics_claims broker_worker(const char *worker, double lease)
     return claims;
 }
 
+static ics_queue_put_counts broker_put_counts; /* of the last broker_put() */
+static char broker_refusal[1024];              /* why the last file was not put */
+
+static inline void broker_refuse(const char *why)
+{
+    snprintf(broker_refusal, sizeof broker_refusal, "%s", why);
+}
+
 /* Puts a file with this content. Returns the status. */
 static inline int broker_put(const char *name, const char *content, icestream_error *error)
 {
     char path[SCRATCH_PATH];
     char *const files[] = {path};
-    ics_queue_put_counts counts;
-    const ics_queue_put_options options = {.login = broker_login(the_broker.url),
-                                           .embed_limit = 1000};
+    const ics_queue_put_options options = {
+        .login = broker_login(the_broker.url), .refuse = broker_refuse, .embed_limit = 1000};
     scratch_write(scratch_path(&the_broker.place, name, path), content, strlen(content));
-    return ics_queue_put(&options, files, 1, &counts, error);
+    return ics_queue_put(&options, files, 1, &broker_put_counts, error);
 }
 
 /* Takes one claim, which must be there; or none, if `name` is NULL. */
@@ -285,6 +300,24 @@ static inline bool broker_done(const ics_claims *claims, ics_claim *claim, const
     ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
     ics_claims_claim_free(claim);
     return held;
+}
+
+/* Takes one claim, which must be refused for this reason, and moves it to the dead letters. */
+static inline void broker_refused(const ics_claims *claims, const char *why)
+{
+    ics_claim claim = {.name = NULL};
+    size_t count = 0;
+    bool held = false;
+    icestream_error error = {.status = ICESTREAM_OK};
+    const int status = ics_claims_take(claims, 1, &claim, &count, &error);
+    ck_assert_msg(status == ICESTREAM_OK, "%s", error.text);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_msg(claim.refusal != NULL && strstr(claim.refusal, why) != NULL, "%s: %s", why,
+                  claim.refusal);
+    ck_assert_int_eq(ics_claims_fail(claims, &claim, claim.refusal, &held, NULL), ICESTREAM_OK);
+    ck_assert(held);
+    ics_claims_claim_free(&claim);
+    ck_assert(broker_stream_has("work:dead", why));
 }
 
 /* Numbers of tickets: that can be claimed, that workers hold, that are done, and dead letters. */

@@ -38,10 +38,7 @@ START_TEST(test_malformed_tickets)
     for (size_t i = 0; i < COUNT(cases); ++i) {
         const char *const *w = cases[i].words;
         BROKER_CALL("XADD", "work", "*", w[0], w[1], w[2], w[3]);
-        broker_claim(&one, NULL);
-        ck_assert_msg(strstr(the_broker.note, cases[i].says) != NULL, "%zu: %s", i,
-                      the_broker.note);
-        ck_assert(broker_stream_has("work:dead", cases[i].says));
+        broker_refused(&one, cases[i].says);
     }
     broker_assert_counts(&one, (broker_counts){.dead = COUNT(cases)});
     ck_assert_int_ne(access("/tmp/out.npy", F_OK), 0);
@@ -57,36 +54,42 @@ START_TEST(test_monstrous_tickets)
     name[LONG_NAME] = '\0';
     add_ticket(name);
     free(name);
-    broker_claim(&one, NULL);
-    ck_assert_ptr_nonnull(strstr(the_broker.note, "found a name of 65536 bytes"));
+    broker_refused(&one, "found a name of 65536 bytes");
     BROKER_CALL("EVAL",
                 "local f = {'name', 'a.npy'} for i = 1, 6000 do f[#f + 1] = 'k' end "
                 "return redis.call('XADD', KEYS[1], '*', unpack(f))",
                 "1", "work");
-    broker_claim(&one, NULL);
-    ck_assert_ptr_nonnull(strstr(the_broker.note, "names and values"));
+    broker_refused(&one, "names and values");
     BROKER_CALL("XADD", "work", "*", "name", "a.npy", "steps", "changed on its way", "sha256",
                 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
-    broker_claim(&one, NULL);
-    ck_assert_ptr_nonnull(strstr(the_broker.note, "found steps with the SHA-256"));
+    broker_refused(&one, "found steps with the SHA-256");
     broker_assert_counts(&one, (broker_counts){.dead = 3});
     ics_claims_destroy(&one);
 }
 END_TEST
 
-/* Two tickets of one name would have one hit file: the second waits for the end of the first. */
+/* Two tickets of one name would have one hit file: the second waits for the end of the first, and
+ * does not hide the tickets behind it. */
 START_TEST(test_same_names_wait)
 {
     ics_claims one = broker_worker("one", 60);
     add_ticket("a.npy");
     add_ticket("a.npy");
-    ics_claim claim = broker_claim(&one, "a.npy");
+    add_ticket("b.npy");
+    ics_claim claim = broker_claim(&one, "a.npy"), b = broker_claim(&one, "b.npy");
     broker_claim(&one, NULL);
-    broker_assert_counts(&one, (broker_counts){.waiting = 1, .claimed = 1});
+    broker_assert_counts(&one, (broker_counts){.waiting = 1, .claimed = 2});
     ck_assert(broker_done(&one, &claim, ""));
+    claim = broker_claim(&one, "a.npy"); /* at once */
+    ck_assert(broker_done(&one, &claim, ""));
+    ck_assert(broker_done(&one, &b, ""));
+    add_ticket("c.npy");
+    add_ticket("c.npy");
+    claim = broker_claim(&one, "c.npy");
     ics_claims two = broker_worker("two", 60);
-    claim = broker_claim(&two, "a.npy");
-    ck_assert(broker_done(&two, &claim, ""));
+    b = broker_claim(&two, "c.npy");
+    ck_assert(broker_done(&one, &claim, ""));
+    ck_assert(broker_done(&two, &b, ""));
     ics_claims_destroy(&one);
     ics_claims_destroy(&two);
 }
@@ -133,32 +136,166 @@ START_TEST(test_files_outside)
 }
 END_TEST
 
-/* Tickets that this run cannot read, and another one may, stay in the queue. */
-START_TEST(test_files_of_others)
+/* Tickets that this run cannot use, and another one may, stay in the queue, and do not hide those
+ * behind them. After attempts (3) they are dead letters with the reason. */
+START_TEST(test_tickets_of_others)
 {
-    static const char *const urls[] = {"file:///data/a.npy", "root://user:secret@host/a.npy",
-                                       "http://user:secret@host/a.npy"};
-    ics_claims one = broker_worker("one", 60);
-    for (size_t i = 0; i < COUNT(urls); ++i) {
-        if (i == 2) { /* a program would be called with the secret */
-            ics_queue_claims_options options = broker_options("one", 60);
-            options.fetches = options.shows_urls = true;
-            ics_claims_destroy(&one);
+    static const char digest[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    static const char *const cases[][3] = {
+        {"url", "file:///data/a.npy", "source.queue_files"},
+        {"url", "root://user:secret@host/a.npy", "source.fetch"},
+        {"url", "http://user:secret@host/a.npy", "with a URL that may have a secret"},
+        {"configuration", digest, "for the configuration with the digest aaaaaaaaaaaa"}};
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        ics_queue_claims_options options = broker_options("one", 60);
+        options.fetches = options.shows_urls = i == 2; /* a program would get the secret */
+        options.configuration = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
+        ics_claims one;
+        the_broker.declined = 0;
+        ck_assert_int_eq(ics_queue_claims_create(&options, &one, NULL), ICESTREAM_OK);
+        BROKER_CALL("XADD", "work", "*", "name", "a.npy", i == 3 ? "steps" : "other", "x",
+                    cases[i][0], cases[i][1]);
+        for (unsigned attempt = 1; attempt <= 3; ++attempt) {
+            add_ticket("good.npy");
+            ics_claims_destroy(&one); /* a new worker looks at once */
             ck_assert_int_eq(ics_queue_claims_create(&options, &one, NULL), ICESTREAM_OK);
+            if (attempt == 3) {
+                broker_refused(&one, cases[i][2]);
+            }
+            ics_claim good = broker_claim(&one, "good.npy");
+            ck_assert(broker_done(&one, &good, ""));
+            broker_claim(&one, NULL); /* not before a lease is over */
+            ck_assert_uint_eq(the_broker.declined, attempt < 3 ? attempt : 2);
+            ck_assert_ptr_nonnull(strstr(the_broker.note, cases[i][2]));
+            ck_assert_ptr_null(strstr(the_broker.note, "user:secret"));
+            broker_age("(given back)", 61);
         }
-        BROKER_CALL("XADD", "work", "*", "name", "a.npy", "url", urls[i]);
-        ics_claim claim;
-        size_t count = 0;
-        icestream_error error = {.status = ICESTREAM_OK};
-        ck_assert_int_eq(ics_claims_take(&one, 1, &claim, &count, &error), ICESTREAM_E_CONFIG);
-        ck_assert_ptr_nonnull(strstr(error.text, i == 0 ? "source.queue_files" : "source.fetch"));
-        ck_assert_ptr_null(strstr(error.text, "user:secret"));
-        broker_assert_counts(&one, (broker_counts){.waiting = 1});
-        BROKER_CALL("DEL", "work");
+        ck_assert_int_eq(BROKER_CALL("XLEN", "work"), 0);
         ics_claims_destroy(&one);
-        one = broker_worker("one", 60);
     }
+}
+END_TEST
+
+/* Somebody deletes the consumer of a worker that has a ticket: another worker finds the ticket. */
+START_TEST(test_tickets_of_nobody)
+{
+    ics_claims one = broker_worker("one", 60);
+    add_ticket("a.npy");
+    add_ticket("b.npy");
+    ics_claim a = broker_claim(&one, "a.npy"), b = broker_claim(&one, "b.npy");
+    ck_assert_int_eq(BROKER_CALL("XGROUP", "DELCONSUMER", "work", "icestream", "one"), 2);
+    ck_assert(broker_done(&one, &a, "")); /* it is faster */
+    ics_claims two = broker_worker("two", 60);
+    ics_claim again = broker_claim(&two, "b.npy");
+    broker_claim(&two, NULL);
+    ck_assert(broker_done(&two, &again, ""));
+    ck_assert(!broker_done(&one, &b, ""));
+    broker_assert_counts(&two, (broker_counts){.done = 2});
     ics_claims_destroy(&one);
+    ics_claims_destroy(&two);
+}
+END_TEST
+
+/* A client of the broker cannot forge lines of the log. */
+START_TEST(test_forged_lines)
+{
+    ics_claims one = broker_worker("one", 60);
+    add_ticket("a.npy");
+    ics_claim claim = broker_claim(&one, "a.npy");
+    BROKER_CALL(
+        "EVAL",
+        "local id = redis.call('XRANGE', KEYS[1], '-', '+')[1][1] "
+        "return redis.call('HSET', KEYS[1] .. ':done', id, 'x y\\nwarning: forged \\27[2J')",
+        "1", "work");
+    ck_assert(!broker_done(&one, &claim, "aaaaaaaaaaaa"));
+    ck_assert_ptr_nonnull(strstr(the_broker.note, "y\\nwarning: forged \\x1b[2J"));
+    ics_claims_destroy(&one);
+    icestream_error error = {.status = ICESTREAM_OK};
+    BROKER_CALL("HSET", "work:names", "b.npy", "x\nwarning: forged");
+    ck_assert_int_eq(broker_put("b.npy", "b", &error), ICESTREAM_E_INPUT);
+    ck_assert_int_eq(broker_put_counts.refused, 1);
+    ck_assert_ptr_nonnull(strstr(broker_refusal, "x\\nwarning: forged"));
+}
+END_TEST
+
+/* A broker that is there and does not answer does not keep a process that wants to end. */
+START_TEST(test_mute_broker)
+{
+    static atomic_bool stop, cancel;
+    atomic_store(&stop, false);
+    atomic_store(&cancel, false);
+    ics_queue_claims_options options = broker_options("one", 3600);
+    options.stop = &stop;
+    options.cancel = &cancel;
+    ics_claims one;
+    ics_claim claim = {.name = NULL};
+    size_t count = 0;
+    icestream_error error = {.status = ICESTREAM_OK};
+    ck_assert_int_eq(ics_queue_claims_create(&options, &one, NULL), ICESTREAM_OK);
+    kill(the_broker.pid, SIGSTOP);
+    atomic_store(&stop, true);
+    ck_assert_int_eq(ics_claims_take(&one, 1, &claim, &count, &error), ICESTREAM_E_OUTPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "the broker does not answer"));
+    for (int i = 0; i < 100; ++i) { /* as many claims may be given back */
+        ck_assert_int_eq(ics_claims_extend(&one, NULL, &error), ICESTREAM_E_OUTPUT);
+        ck_assert_ptr_nonnull(strstr(error.text, "did not answer, and the run is ending"));
+    }
+    atomic_store(&cancel, true);
+    ck_assert_int_eq(ics_claims_extend(&one, NULL, &error), ICESTREAM_E_OUTPUT);
+    ics_claims_destroy(&one);
+    kill(the_broker.pid, SIGCONT);
+}
+END_TEST
+
+/* Redis takes nothing back when a command is denied in the middle of a script. A worker that may
+ * not use one of its commands does not begin; if a right is withdrawn later, nothing is lost. */
+START_TEST(test_rights)
+{
+    static const char *const denied[] = {"xadd", "xdel",    "xack",   "xclaim", "xpending",
+                                         "xlen", "hgetall", "xrange", "hget",   "xreadgroup",
+                                         "hset", "hmget",   "hdel",   "time",   "xgroup"};
+    icestream_error error = {.status = ICESTREAM_OK};
+    char url[64], right[32];
+    ics_claims one;
+    ics_queue_claims_options options = broker_options("one", 60);
+    snprintf(url, sizeof url, "redis://worker@127.0.0.1:%d/work", the_broker.port);
+    setenv("ICESTREAM_QUEUE_PASSWORD", "workersecret", 1);
+    options.login.url = url;
+    add_ticket("a.npy");
+    for (size_t i = 0; i < COUNT(denied); ++i) {
+        snprintf(right, sizeof right, "-%s", denied[i]);
+        BROKER_CALL("ACL", "SETUSER", "worker", "reset", "on", ">workersecret", "~work*",
+                    "+@stream", "+@hash", "+eval", "+time", right);
+        ck_assert_int_eq(ics_queue_claims_create(&options, &one, &error), ICESTREAM_E_CONFIG);
+        ck_assert_msg(strstr(error.text, "refuses the user worker") != NULL &&
+                          strcasestr(error.text, denied[i]) != NULL,
+                      "%s: %s", denied[i], error.text);
+        ck_assert_int_eq(BROKER_CALL("XLEN", "work"), 1);
+        ck_assert_int_eq(BROKER_CALL("EXISTS", "work:workers", "work:done", "work:results"), 0);
+    }
+    BROKER_CALL("ACL", "SETUSER", "worker", "+@stream", "+@hash", "+time");
+    BROKER_CALL("SET", "work:results", "x");
+    ck_assert_int_eq(ics_queue_claims_create(&options, &one, &error), ICESTREAM_E_FAILED);
+    ck_assert_ptr_nonnull(strstr(error.text, "WRONGTYPE XLEN work:results"));
+    BROKER_CALL("DEL", "work:results");
+    ck_assert_int_eq(ics_queue_claims_create(&options, &one, &error), ICESTREAM_OK);
+    ics_claim claim = broker_claim(&one, "a.npy");
+    for (int i = 0; i < 4; ++i) {
+        static const char *const rights[] = {"-xadd", "-hset", "-xack", "-xdel"};
+        bool held = false;
+        BROKER_CALL("ACL", "SETUSER", "worker", rights[i]);
+        ck_assert_int_eq(ics_claims_done(&one, &claim, ICS_AFTER_KEEP, &held, &error),
+                         ICESTREAM_E_CONFIG);
+        ck_assert(!held);
+        ck_assert_int_eq(BROKER_CALL("XLEN", "work"), 1);
+        snprintf(right, sizeof right, "+%s", rights[i] + 1);
+        BROKER_CALL("ACL", "SETUSER", "worker", right);
+    }
+    ck_assert(broker_done(&one, &claim, ""));
+    ck_assert_int_eq(BROKER_CALL("XLEN", "work"), 0);
+    ck_assert_int_ge(BROKER_CALL("XLEN", "work:results"), 1);
+    ics_claims_destroy(&one);
+    unsetenv("ICESTREAM_QUEUE_PASSWORD");
 }
 END_TEST
 
@@ -408,7 +545,9 @@ ICS_TEST_MAIN("queue hostile")
 {
     const TTest *const with_broker[] = {test_malformed_tickets, test_monstrous_tickets,
                                         test_same_names_wait,   test_files_outside,
-                                        test_files_of_others,   test_files_to_fetch};
+                                        test_tickets_of_others, test_files_to_fetch,
+                                        test_tickets_of_nobody, test_forged_lines,
+                                        test_mute_broker,       test_rights};
     broker_add_tests(suite, with_broker, COUNT(with_broker));
     TCase *tests = tcase_create("queue hostile");
     tcase_add_test(tests, test_passwords);

@@ -1,14 +1,25 @@
 /* The command `icestream put`. */
 #include "base/error.h"
+#include "base/visible_text.h"
 #include "pipeline/commands/command.h"
 #include "pipeline/photons/provenance/origin.h"
 #include "pipeline/photons/session/world.h"
 #include "pipeline/production/queue/put.h"
+#include "pipeline/production/queue/remove.h"
 
 #include <inttypes.h>
 #include <limits.h>
 
-enum { OPTION_QUEUE, OPTION_URL, OPTION_CONFIG, OPTION_LIMIT, OPTION_PASSWORD, OPTION_CA, OPTIONS };
+enum {
+    OPTION_QUEUE,
+    OPTION_URL,
+    OPTION_CONFIG,
+    OPTION_LIMIT,
+    OPTION_PASSWORD,
+    OPTION_CA,
+    OPTION_REMOVE,
+    OPTIONS
+};
 
 static const ics_option options[OPTIONS] = {
     [OPTION_QUEUE] = {.name = "queue",
@@ -34,6 +45,9 @@ static const ics_option options[OPTIONS] = {
                       .high = 64000000},
     [OPTION_PASSWORD] = ICS_OPTION_ROW_QUEUE_PASSWORD,
     [OPTION_CA] = ICS_OPTION_ROW_QUEUE_CA,
+    [OPTION_REMOVE] = {.name = "remove",
+                       .type = ICS_OPTION_SWITCH,
+                       .help = "moves the tickets with the names FILE to the dead letters"},
 };
 
 /* Digests what the hits of a configuration depend on. */
@@ -46,6 +60,25 @@ static int digest_config(const char *path, ics_origin *out, icestream_error *err
     return ics_origin_create(config, models, out, error);
 }
 
+static void refuse(const char *why)
+{
+    fputs("error: ", stderr);
+    ics_visible_print(stderr, why);
+    fputc('\n', stderr);
+}
+
+static int remove_tickets(const ics_arguments *given, const ics_queue_login *login,
+                          icestream_error *error)
+{
+    uint64_t removed = 0;
+    const int status =
+        ics_queue_remove(login, given->operands, (size_t)given->operand_count, &removed, error);
+    if (status == ICESTREAM_OK || removed > 0) {
+        fprintf(stderr, "%" PRIu64 " tickets removed\n", removed);
+    }
+    return status;
+}
+
 static int execute(const ics_arguments *given, icestream_error *error)
 {
     const ics_option_value *values = given->options;
@@ -55,15 +88,26 @@ static int execute(const ics_arguments *given, icestream_error *error)
         return ics_error_set(error, ICESTREAM_E_USAGE,
                              "icestream put: expected --queue redis://HOST/STREAM");
     }
+    const ics_queue_login login = {.url = values[OPTION_QUEUE].text,
+                                   .password = values[OPTION_PASSWORD].text,
+                                   .ca = values[OPTION_CA].text,
+                                   .key = "--queue",
+                                   .password_key = "--password"};
+    if (values[OPTION_REMOVE].given &&
+        (values[OPTION_CONFIG].given || values[OPTION_URL].given || values[OPTION_LIMIT].given)) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "icestream put: found --remove with --config, --url or --embed, which "
+                             "are for new tickets; expected --remove alone");
+    }
+    if (values[OPTION_REMOVE].given) {
+        return remove_tickets(given, &login, error);
+    }
     if (values[OPTION_CONFIG].text != NULL) {
         ICS_TRY(digest_config(values[OPTION_CONFIG].text, &origin, error));
     }
     const ics_queue_put_options put = {
-        .login = {.url = values[OPTION_QUEUE].text,
-                  .password = values[OPTION_PASSWORD].text,
-                  .ca = values[OPTION_CA].text,
-                  .key = "--queue",
-                  .password_key = "--password"},
+        .login = login,
+        .refuse = refuse,
         .configuration = values[OPTION_CONFIG].text != NULL ? origin.configuration : NULL,
         .url = values[OPTION_URL].text,
         .embed_limit = values[OPTION_LIMIT].given ? (uint64_t)values[OPTION_LIMIT].whole : 1000000};
@@ -83,7 +127,8 @@ const ics_command ics_command_put = {
     .summary = "puts step files into a queue, from which runs take them",
     .details =
         "FILE is a step file, or the URL of one. Runs with source.queue take them. The same\n"
-        "command may be repeated: files that are in the queue are not put again.",
+        "command may be repeated: files that are in the queue are not put again. With --remove,\n"
+        "FILE is the name of a step file, or the number of a ticket.",
     .operands_min = 1,
     .operands_max = INT_MAX,
     .options = options,

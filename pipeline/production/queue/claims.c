@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/new.h"
 #include "pipeline/production/queue/state.h"
+#include "pipeline/production/spool/process.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -246,6 +247,7 @@ static int join(ics_queue_claims *queue, icestream_error *error)
 static void copy_options(ics_queue_claims *queue, const ics_queue_claims_options *options)
 {
     char host[64] = "host";
+    ics_process self;
     gethostname(host, sizeof host - 1);
     queue->worker = ics_new_copy(options->worker);
     queue->folders.folder = ics_new_copy(options->folder);
@@ -257,6 +259,7 @@ static void copy_options(ics_queue_claims *queue, const ics_queue_claims_options
     queue->lease = options->lease;
     queue->attempts = options->attempts;
     queue->note = options->note;
+    queue->decline = options->decline;
     queue->user = options->user;
     queue->looked = queue->asked = -HUGE_VAL;
     snprintf(queue->configuration, sizeof queue->configuration, "%s",
@@ -264,7 +267,8 @@ static void copy_options(ics_queue_claims *queue, const ics_queue_claims_options
     snprintf(queue->lease_ms, sizeof queue->lease_ms, "%.0f", 1000.0 * options->lease);
     snprintf(queue->nonce, sizeof queue->nonce, "%s-%ld-%" PRIx64, host, (long)getpid(),
              (uint64_t)(1e6 * ics_clock_unix()));
-    queue->about = ics_new_text("%s %ld", host, (long)getpid());
+    ics_process_self(&self);
+    queue->about = ics_new_text("%s %ld %lld %s", host, (long)getpid(), self.start, self.space);
 }
 
 static bool shows_urls(const icestream_config *config)
@@ -317,6 +321,7 @@ int ics_queue_claims_create(const ics_queue_claims_options *options, ics_claims 
     copy_options(queue, options);
     ICS_TRY(ics_queue_link_create(&options->login, fmax(PATIENCE_MIN, fmin(part, PATIENCE_MAX)),
                                   &queue->link, error));
+    ics_queue_link_hurry(queue->link, options->stop, options->cancel);
     queue->folders.shown = ics_queue_link_address(queue->link)->shown;
     ICS_TRY(join(queue, error));
     out->mutex = &queue->mutex;

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/new.h"
+#include "base/visible_text.h"
 #include "pipeline/production/queue/wire.h"
 
 #include <errno.h>
@@ -12,7 +13,8 @@ struct ics_queue_link {
     ics_queue_address address;
     char *ca, *key, *password_key;
     char secret[ICS_QUEUE_SECRET_MAX + 1];
-    double patience;      /* s */
+    ics_queue_patience patience;
+    bool silent;          /* the last call got no answer */
     ics_queue_wire *wire; /* NULL: there is no connection */
 };
 
@@ -37,13 +39,19 @@ int ics_queue_link_create(const ics_queue_login *login, double patience, ics_que
     ICS_TRY(ics_queue_address_parse(login, &address, error));
     ICS_DESTROYS(ics_queue_link_destroy) ics_queue_link *link = ICS_NEW(ics_queue_link);
     link->address = address;
-    link->patience = patience;
+    link->patience.seconds = patience;
     link->ca = ics_new_copy(login->ca);
     link->key = ics_new_copy(login->key);
     link->password_key = ics_new_copy(login->password_key);
     ICS_TRY(ics_queue_secret_read(login, &address, link->secret, error));
     *out = ICS_HAND_OVER(link);
     return ICESTREAM_OK;
+}
+
+void ics_queue_link_hurry(ics_queue_link *link, const atomic_bool *stop, const atomic_bool *cancel)
+{
+    link->patience.stop = stop;
+    link->patience.cancel = cancel;
 }
 
 void ics_queue_link_destroy(ics_queue_link *link)
@@ -65,8 +73,10 @@ const ics_queue_address *ics_queue_link_address(const ics_queue_link *link)
 
 static int report_away(const ics_queue_link *link, const char *why, icestream_error *error)
 {
+    char shown[512];
     return ics_error_set_cause(error, ICESTREAM_E_OUTPUT, ENOTCONN, "%s: %s: %s", link->key,
-                               link->address.shown, why);
+                               link->address.shown,
+                               ics_visible_text(why, false, shown, sizeof shown));
 }
 
 static bool begins(const char *text, const char *with)
@@ -81,14 +91,15 @@ static int judge(const ics_queue_link *link, const redisReply *reply, icestream_
                                           "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN"};
     static const char *const refusing[] = {"WRONGPASS", "NOAUTH", "NOPERM", "ERR AUTH",
                                            "ERR invalid password"};
-    const char *text = reply->str;
+    char text[384];
+    ics_visible_text(reply->str, false, text, sizeof text);
     for (size_t i = 0; i < sizeof passing / sizeof *passing; ++i) {
         if (begins(text, passing[i])) {
             return report_away(link, text, error);
         }
     }
     for (size_t i = 0; i < sizeof refusing / sizeof *refusing; ++i) {
-        if (begins(text, refusing[i])) {
+        if (begins(text, refusing[i]) || strstr(text, "user executing the script can't") != NULL) {
             return ics_error_set(error, ICESTREAM_E_CONFIG,
                                  "%s: %s refuses %s%s: %.300s; expected a user that may use the "
                                  "stream (docs/queue.md), and its password in the file of %s or "
@@ -145,7 +156,7 @@ static int connect_wire(ics_queue_link *link, icestream_error *error)
 {
     char why[256] = "";
     bool refused = false;
-    link->wire = ics_queue_wire_open(&link->address, link->ca, link->patience, &refused, why);
+    link->wire = ics_queue_wire_open(&link->address, link->ca, &link->patience, &refused, why);
     if (link->wire == NULL) {
         return refused ? ics_error_set(error, ICESTREAM_E_CONFIG, "%s: %s: %s", link->key,
                                        link->address.shown, why)
@@ -159,10 +170,9 @@ static int connect_wire(ics_queue_link *link, icestream_error *error)
     return status;
 }
 
-int ics_queue_link_call(ics_queue_link *link, const ics_queue_command *command, redisReply **out,
-                        icestream_error *error)
+static int call(ics_queue_link *link, const ics_queue_command *command, redisReply **out,
+                icestream_error *error)
 {
-    *out = NULL;
     icestream_error broken = {.status = ICESTREAM_OK};
     if (link->wire != NULL) {
         const int status = exchange(link, command, out, &broken);
@@ -172,4 +182,16 @@ int ics_queue_link_call(ics_queue_link *link, const ics_queue_command *command, 
     }
     ICS_TRY(connect_wire(link, error));
     return exchange(link, command, out, error);
+}
+
+int ics_queue_link_call(ics_queue_link *link, const ics_queue_command *command, redisReply **out,
+                        icestream_error *error)
+{
+    *out = NULL;
+    if (link->silent && ics_queue_patience_is_short(&link->patience)) {
+        return report_away(link, "the broker did not answer, and the run is ending", error);
+    }
+    const int status = call(link, command, out, error);
+    link->silent = status != ICESTREAM_OK && link->wire == NULL;
+    return status;
 }

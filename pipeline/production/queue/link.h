@@ -12,6 +12,7 @@
 #include "pipeline/production/queue/address.h"
 
 #include <hiredis/hiredis.h>
+#include <stdatomic.h>
 
 /* ICS_DESTROYS(freeReplyObject) */
 ICS_CAN_DESTROY(redisReply, freeReplyObject)
@@ -34,6 +35,10 @@ void ics_queue_command_add_bytes(ics_queue_command *command, const void *bytes, 
  * ics_queue_address_parse and ics_queue_secret_read. */
 int ics_queue_link_create(const ics_queue_login *login, double patience, ics_queue_link **out,
                           icestream_error *error);
+/* Once one of these is true, also while a call waits: a call waits for the broker two seconds, or
+ * half a second after `cancel`, and after one call in vain further calls fail at once. NULL: never.
+ */
+void ics_queue_link_hurry(ics_queue_link *link, const atomic_bool *stop, const atomic_bool *cancel);
 /* Accepts NULL. */
 void ics_queue_link_destroy(ics_queue_link *link);
 ICS_CAN_DESTROY(ics_queue_link, ics_queue_link_destroy)

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "pipeline/production/queue/claims.h"
 #include "pipeline/production/queue/put.h"
+#include "pipeline/production/queue/remove.h"
 #include "pipeline/production/queue/status.h"
 
 static int missing(const ics_queue_login *login, icestream_error *error)
@@ -39,6 +40,15 @@ int ics_queue_put(const ics_queue_put_options *options, char *const *files, size
     (void)count;
     *counts = (ics_queue_put_counts){.added = 0};
     return missing(&options->login, error);
+}
+
+int ics_queue_remove(const ics_queue_login *login, char *const *names, size_t count,
+                     uint64_t *removed, icestream_error *error)
+{
+    (void)names;
+    (void)count;
+    *removed = 0;
+    return missing(login, error);
 }
 
 int ics_queue_status(const ics_queue_login *login, struct json_t **out, icestream_error *error)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/new.h"
 #include "base/url.h"
+#include "base/visible_text.h"
 #include "pipeline/production/queue/scripts.h"
 #include "pipeline/production/queue/ticket.h"
 
@@ -170,6 +171,7 @@ static int send_file(const ics_queue_put_options *options, ics_queue_link *link,
     __attribute__((cleanup(free_steps))) step_file file = {.size = 0};
     ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     ics_queue_command command;
+    char shown[65];
     ICS_TRY(look(options, path, &file, error));
     build(options, &file, ics_queue_link_address(link), &command);
     ICS_TRY(call_patiently(link, &command, &reply, error));
@@ -181,9 +183,10 @@ static int send_file(const ics_queue_put_options *options, ics_queue_link *link,
     return is_new || is_same
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_INPUT,
-                               "%s: found another step file of this name in %s (%.64s), expected "
+                               "%s: found another step file of this name in %s (%s), expected "
                                "another name, because hit files are named after step files",
-                               path, ics_queue_link_address(link)->shown, answer);
+                               path, ics_queue_link_address(link)->shown,
+                               ics_visible_text(answer, false, shown, sizeof shown));
 }
 
 int ics_queue_put(const ics_queue_put_options *options, char *const *files, size_t count,
@@ -194,7 +197,21 @@ int ics_queue_put(const ics_queue_put_options *options, char *const *files, size
     ICS_TRY(ics_queue_link_create(&options->login, PATIENCE, &link, error));
     ICS_TRY(ics_queue_make_group(link, error));
     for (size_t i = 0; i < count; ++i) {
-        ICS_TRY(send_file(options, link, files[i], counts, error));
+        icestream_error why = {.status = ICESTREAM_OK};
+        const int status = send_file(options, link, files[i], counts, &why);
+        if (status != ICESTREAM_OK && status != ICESTREAM_E_INPUT) {
+            return ics_error_set_cause(error, status, why.cause,
+                                       "%s; %zu files from %s on were not put", why.text, count - i,
+                                       files[i]);
+        }
+        counts->refused += status != ICESTREAM_OK;
+        if (status != ICESTREAM_OK && options->refuse != NULL) {
+            options->refuse(why.text);
+        }
     }
-    return ICESTREAM_OK;
+    return counts->refused == 0
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_INPUT,
+                               "%" PRIu64 " of %zu files were not put, for the reasons above",
+                               counts->refused, count);
 }

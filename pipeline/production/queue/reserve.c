@@ -10,7 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LOOKS = 4 }; /* in a lease: for tickets of workers that are lost */
+enum {
+    LOOKS = 4,     /* in a lease: for tickets of workers that are lost */
+    ENTRIES = 1024 /* of the answers for one call, about; the next call gets the others */
+};
 
 static int check_configuration(const ics_queue_claims *queue, const ics_queue_ticket *ticket,
                                icestream_error *error)
@@ -26,24 +29,41 @@ static int check_configuration(const ics_queue_claims *queue, const ics_queue_ti
                                ticket->configuration, queue->configuration);
 }
 
-/* Makes a claim of a good ticket, and adds it to the list. */
-static int hold(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_t attempt,
-                ics_claim *out, icestream_error *error)
+/* Adds a claim to the list. The caller fills in what is known of the step file. */
+static ics_queue_held *hold(ics_queue_claims *queue, const char *id, const char *name,
+                            uint32_t attempt, ics_claim *out)
+{
+    ics_queue_held *held = ics_queue_hold(queue);
+    held->name = ics_new_copy(name);
+    snprintf(held->id, sizeof held->id, "%s", id);
+    *out = (ics_claim){.name = ics_new_copy(name),
+                       .arrived = strtod(id, NULL) / 1000.0,
+                       .attempt = attempt,
+                       .ticket = held->number};
+    return held;
+}
+
+/* A claim that the run moves to the dead letters. */
+static void hold_refused(ics_queue_claims *queue, const char *id, const char *name,
+                         uint32_t attempt, const char *why, ics_claim *out)
+{
+    hold(queue, id, name, attempt, out);
+    out->path = ics_new_text("%s/%s", queue->folders.folder, name);
+    out->refusal = ics_new_copy(why);
+}
+
+/* Makes a claim of a good ticket. */
+static int hold_good(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_t attempt,
+                     ics_claim *out, icestream_error *error)
 {
     ics_queue_steps steps = {.path = NULL};
     ICS_TRY(check_configuration(queue, ticket, error));
     ICS_TRY(ics_queue_steps_find(&queue->folders, ticket, queue->tickets + 1, &steps, error));
-    ics_queue_held *held = ics_queue_hold(queue);
-    held->name = ics_new_copy(ticket->name);
+    ics_queue_held *held = hold(queue, ticket->id, ticket->name, attempt, out);
     held->own_path = steps.is_own ? ics_new_copy(steps.path) : NULL;
-    memcpy(held->id, ticket->id, sizeof held->id);
-    *out = (ics_claim){.name = ics_new_copy(ticket->name),
-                       .path = steps.path,
-                       .url = steps.is_fetched ? ics_new_copy(ticket->url) : NULL,
-                       .bytes = ticket->bytes,
-                       .arrived = strtod(ticket->id, NULL) / 1000.0,
-                       .attempt = attempt,
-                       .ticket = held->number};
+    out->path = steps.path;
+    out->url = steps.is_fetched ? ics_new_copy(ticket->url) : NULL;
+    out->bytes = ticket->bytes;
     if (steps.fault[0] != '\0') {
         out->refusal = ics_new_copy(steps.fault);
     } else if (queue->attempts > 0 && attempt > queue->attempts) {
@@ -54,15 +74,63 @@ static int hold(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_
     return ICESTREAM_OK;
 }
 
-/* Takes one entry {id, attempt, pairs} of an answer. *taken: *out is a claim. */
-static int take_entry(ics_queue_claims *queue, const redisReply *entry, ics_claim *out, bool *taken,
+/* Whether other tickets do not have the trouble of this one. */
+static bool is_of_ticket(const icestream_error *why)
+{
+    return why->status == ICESTREAM_E_CONFIG || why->cause == ENAMETOOLONG || why->cause == EILSEQ;
+}
+
+/* Leaves a ticket that this run cannot use to others, a lease later. After the last attempt it
+ * becomes a claim for the dead letters. */
+static int decline(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_t attempt,
+                   const icestream_error *why, ics_claim *out, bool *taken, icestream_error *error)
+{
+    long long was = 0;
+    if (queue->attempts > 0 && attempt >= queue->attempts) {
+        hold_refused(queue, ticket->id, ticket->name, attempt, why->text, out);
+        *taken = true;
+        return ICESTREAM_OK;
+    }
+    ics_queue_say(queue, "%s; the ticket is left to other workers", why->text);
+    if (queue->decline != NULL) {
+        queue->decline(queue->user, why);
+    }
+    return ics_queue_put_off(queue, ticket->id, &was, error);
+}
+
+/* One call of ics_queue_claim(). */
+typedef struct batch {
+    ics_claim *out;
+    size_t most, count, entries;
+    /* Tickets with the name of a claim that this worker has; they wait until it has ended. */
+    char (*twins)[ICS_TICKET_ID_MAX];
+    size_t twin_count;
+} batch;
+
+static void add_twin(batch *part, const char *id)
+{
+    part->twins = ics_new_size(part->twins, part->twin_count + 1, sizeof part->twins[0]);
+    snprintf(part->twins[part->twin_count++], ICS_TICKET_ID_MAX, "%s", id);
+}
+
+static bool is_entry(const redisReply *entry)
+{
+    return entry->type == REDIS_REPLY_ARRAY && entry->elements == 3 &&
+           entry->element[0]->type == REDIS_REPLY_STRING &&
+           entry->element[0]->len < ICS_TICKET_ID_MAX &&
+           strspn(entry->element[0]->str, "0123456789-") == entry->element[0]->len;
+}
+
+/* Takes one entry {id, attempt, pairs} of an answer. */
+static int take_entry(ics_queue_claims *queue, const redisReply *entry, batch *part,
                       icestream_error *error)
 {
     ics_queue_ticket ticket;
     char fault[512];
-    long long was = 0;
-    *taken = false;
-    if (entry->type != REDIS_REPLY_ARRAY || entry->elements != 3) {
+    bool taken = true;
+    icestream_error why = {.status = ICESTREAM_OK};
+    ics_claim *out = &part->out[part->count];
+    if (!is_entry(entry)) {
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_queue_ticket_read(entry->element[0], entry->element[2], &ticket, fault, error));
@@ -71,29 +139,34 @@ static int take_entry(ics_queue_claims *queue, const redisReply *entry, ics_clai
     if (before != NULL && !before->lost) {
         return ICESTREAM_OK; /* the process was stopped, and finds its own claim expired */
     }
-    if (fault[0] != '\0') {
-        ics_queue_say(queue, "%s: %s: %s", ics_queue_link_address(queue->link)->shown, ticket.id,
-                      fault);
-        return ics_queue_bury(queue, ticket.id, attempt, fault, &was, error);
+    if (fault[0] != '\0') { /* its name may be anything */
+        ICS_FREES char *name = ics_new_text("ticket-%s", ticket.id);
+        hold_refused(queue, ticket.id, name, attempt, fault, out);
+    } else if (ics_queue_has_name(queue, ticket.name)) {
+        add_twin(part, ticket.id);
+        return ICESTREAM_OK;
+    } else if (hold_good(queue, &ticket, attempt, out, &why) != ICESTREAM_OK) {
+        taken = false;
+        ICS_TRY(is_of_ticket(&why) ? decline(queue, &ticket, attempt, &why, out, &taken, error)
+                                   : ics_error_copy(error, &why));
     }
-    if (ics_queue_has_name(queue, ticket.name)) {
-        return ics_queue_give_back(queue, ticket.id, &was, error); /* until that claim has ended */
-    }
-    const int status = hold(queue, &ticket, attempt, out, error);
-    *taken = status == ICESTREAM_OK;
-    return status;
+    part->count += taken;
+    return ICESTREAM_OK;
 }
 
-/* Gives the entries from `first` on back. If that fails, they are taken over after the lease. */
+static void return_ticket(ics_queue_claims *queue, const char *id)
+{
+    icestream_error ignored = {.status = ICESTREAM_OK}; /* it is taken over after the lease */
+    long long was = 0;
+    ics_queue_give_back(queue, id, &was, &ignored);
+}
+
+/* Gives the entries from `first` on back. */
 static void return_entries(ics_queue_claims *queue, const redisReply *reply, size_t first)
 {
-    icestream_error ignored = {.status = ICESTREAM_OK};
     for (size_t i = first; i < reply->elements; ++i) {
-        const redisReply *entry = reply->element[i];
-        long long was = 0;
-        if (entry->type == REDIS_REPLY_ARRAY && entry->elements == 3 &&
-            entry->element[0]->type == REDIS_REPLY_STRING) {
-            ics_queue_give_back(queue, entry->element[0]->str, &was, &ignored);
+        if (is_entry(reply->element[i])) {
+            return_ticket(queue, reply->element[i]->element[0]->str);
         }
     }
 }
@@ -110,12 +183,39 @@ static int wait_for_lost(const ics_queue_claims *queue, const redisReply *reply,
                                (double)reply->integer / 1000.0);
 }
 
-int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t *count,
-                    icestream_error *error)
+/* Asks the broker once. *more: there may be further tickets. */
+static int take_once(ics_queue_claims *queue, bool looks, batch *part, bool *more,
+                     icestream_error *error)
 {
     ics_queue_command command;
     char number[24];
     ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
+    const size_t wanted = part->most - part->count;
+    *more = false;
+    ics_queue_begin(queue, ICS_QUEUE_TAKE, &command);
+    snprintf(number, sizeof number, "%zu", wanted);
+    ics_queue_command_add(&command, number);
+    ics_queue_command_add(&command, queue->lease_ms);
+    ics_queue_command_add(&command, looks ? "1" : "0");
+    ICS_TRY(ics_queue_call(queue, &command, &reply, error));
+    if (reply->type == REDIS_REPLY_INTEGER && part->entries == 0) {
+        return wait_for_lost(queue, reply, error);
+    }
+    for (size_t i = 0; i < reply->elements && part->count < part->most; ++i) {
+        const int status = take_entry(queue, reply->element[i], part, error);
+        if (status != ICESTREAM_OK) {
+            return_entries(queue, reply, i);
+            return status;
+        }
+    }
+    part->entries += reply->elements;
+    *more = reply->elements >= wanted && part->count < part->most && part->entries < ENTRIES;
+    return ICESTREAM_OK;
+}
+
+int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t *count,
+                    icestream_error *error)
+{
     if (queue->later.status != ICESTREAM_OK) {
         const int status = ics_error_copy(error, &queue->later);
         queue->later.status = ICESTREAM_OK;
@@ -123,23 +223,18 @@ int ics_queue_claim(ics_queue_claims *queue, size_t most, ics_claim *out, size_t
     }
     const double now = ics_clock_seconds();
     const bool looks = now - queue->looked >= queue->lease / LOOKS;
-    ics_queue_begin(queue, ICS_QUEUE_TAKE, &command);
-    snprintf(number, sizeof number, "%zu", most);
-    ics_queue_command_add(&command, number);
-    ics_queue_command_add(&command, queue->lease_ms);
-    ics_queue_command_add(&command, looks ? "1" : "0");
-    ICS_TRY(ics_queue_call(queue, &command, &reply, error));
-    queue->looked = looks ? now : queue->looked;
-    int status =
-        reply->type == REDIS_REPLY_INTEGER ? wait_for_lost(queue, reply, error) : ICESTREAM_OK;
-    for (size_t i = 0; i < reply->elements && status == ICESTREAM_OK; ++i) {
-        bool taken = false;
-        status = take_entry(queue, reply->element[i], &out[*count], &taken, error);
-        *count += taken;
-        if (status != ICESTREAM_OK) {
-            return_entries(queue, reply, i);
-        }
+    batch part = {.out = out, .most = most};
+    bool more = false;
+    int status = ICESTREAM_OK;
+    do { /* a ticket that is left to others must not hide those behind it */
+        status = take_once(queue, looks, &part, &more, error);
+    } while (status == ICESTREAM_OK && more);
+    queue->looked = looks && status == ICESTREAM_OK ? now : queue->looked;
+    for (size_t i = 0; i < part.twin_count; ++i) {
+        return_ticket(queue, part.twins[i]);
     }
+    free(part.twins);
+    *count = part.count;
     if (status != ICESTREAM_OK && *count > 0) {
         ics_error_copy(&queue->later, error);
         return ICESTREAM_OK;

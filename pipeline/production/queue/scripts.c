@@ -50,32 +50,87 @@
     "  return math.max(0, b[2] + lease - t)\n"                                                     \
     "end\n"
 
+/* Redis takes nothing back if a script fails in its middle. So a worker tries, before it begins,
+ * every command that it needs: with numbers and fields that cannot exist, so that nothing changes.
+ * XADD gets a number that is none, and its good answer is an error about that. */
+#define RIGHTS                                                                                     \
+    "local function refusal(w)\n"                                                                  \
+    "  local names, done, results, dead, beats = s .. ':names', s .. ':done', s .. ':results', s " \
+    ".. ':dead', s .. ':beats'\n"                                                                  \
+    "  for _, c in ipairs({{'TIME'}, {'XLEN', s}, {'XLEN', results}, {'XLEN', dead}, {'HGET', "    \
+    "names, ''}, {'HGET', done, ''}, {'HDEL', names, ''}, {'HDEL', done, ''}, {'HMGET', beats, "   \
+    "'last'}, {'HGETALL', s .. ':workers'}, {'XADD', results, 'x', 'a', 'b'}, {'XADD', dead, "     \
+    "'x', 'a', 'b'}, {'XRANGE', s, '0-1', '0-1'}, {'XPENDING', s, g}, {'XREADGROUP', 'GROUP', g, " \
+    "w, 'STREAMS', s, '18446744073709551615-0'}, {'XCLAIM', s, g, w, 0, '0-1', 'JUSTID'}, "        \
+    "{'XACK', s, g, '0-1'}, {'XDEL', s, '0-1'}, {'XGROUP', 'DELCONSUMER', s, g, '(nobody)'}, "     \
+    "{'HSET', beats, 'rights', '1'}}) do\n"                                                        \
+    "    local e = redis.pcall(unpack(c))\n"                                                       \
+    "    local why = type(e) == 'table' and e.err\n"                                               \
+    "    if why and not why:find('stream ID') then\n"                                              \
+    "      local code = (why:find('NOPERM') or why:find(\"can't\")) and 'NOPERM' or "              \
+    "why:match('^%u+') or 'ERR'\n"                                                                 \
+    "      return {err = code .. ' ' .. table.concat(c, ' ', 1, math.min(2, #c)) .. ': ' .. "      \
+    "why}\n"                                                                                       \
+    "    end\n"                                                                                    \
+    "  end\n"                                                                                      \
+    "end\n"
+
+/* Tickets of a consumer that somebody has deleted belong to nobody, and are not new. They are given
+ * back, up to `most`. Called when no ticket is new. */
+#define ADOPT                                                                                      \
+    "local function adopt(most)\n"                                                                 \
+    "  local from, found, page = '-', 0\n"                                                         \
+    "  if call('XLEN', s) <= call('XPENDING', s, g)[1] then return end\n"                          \
+    "  repeat\n"                                                                                   \
+    "    page = call('XRANGE', s, from, '+', 'COUNT', 16)\n"                                       \
+    "    for _, e in ipairs(page) do\n"                                                            \
+    "      if not owner(e[1]) then\n"                                                              \
+    "        call('XCLAIM', s, g, back, 0, e[1], 'IDLE', 1000000000, 'RETRYCOUNT', 0, 'FORCE', "   \
+    "'JUSTID')\n"                                                                                  \
+    "        found = found + 1\n"                                                                  \
+    "      end\n"                                                                                  \
+    "      from = '(' .. e[1]\n"                                                                   \
+    "    end\n"                                                                                    \
+    "  until #page < 16 or found >= most\n"                                                        \
+    "end\n"
+
 static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     [ICS_QUEUE_PUT] = BEGINNING "local there = call('HGET', s .. ':names', ARGV[1])\n"
                                 "if there then return there == ARGV[2] and 'same' or there end\n"
-                                "call('XADD', s, '*', unpack(ARGV, 3))\n"
-                                "call('HSET', s .. ':names', ARGV[1], ARGV[2])\n"
+                                "local id = call('XADD', s, '*', unpack(ARGV, 3))\n"
+                                "local e = redis.pcall('HSET', s .. ':names', ARGV[1], ARGV[2])\n"
+                                "if type(e) == 'table' then call('XDEL', s, id) return e end\n"
                                 "return 'new'",
-    [ICS_QUEUE_JOIN] = BEGINNING
+    [ICS_QUEUE_JOIN] = BEGINNING RIGHTS
+    "local no = refusal(ARGV[1])\n"
+    "if no then return no end\n"
     "local there = call('HGET', s .. ':workers', ARGV[1])\n"
     "local time, lease, nonce = (there or ''):match('^(%d+) (%d+) (%S+)')\n"
     "if time and nonce ~= ARGV[2] and math.abs(now() - time) < tonumber(lease) then return 0 end\n"
     "beat(unpack(ARGV))\n"
     "return 1",
-    [ICS_QUEUE_TAKE] = BEGINNING REDATE GRACE
+    [ICS_QUEUE_TAKE] = BEGINNING REDATE GRACE ADOPT
     "local w, most, lease, out, wait = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), {}, 0\n"
+    "local looks = ARGV[4] == '1'\n"
     "local function expired(...) return call('XPENDING', s, g, 'IDLE', lease, '-', '+', ...) end\n"
-    "if ARGV[4] == '1' then\n"
-    "  redate()\n"
-    "  wait = grace(lease)\n"
-    "  for _, p in ipairs(wait > 0 and expired(most, back) or expired(most)) do\n"
+    "local function claim(tickets)\n"
+    "  for _, p in ipairs(tickets) do\n"
     "    local e = call('XCLAIM', s, g, w, lease, p[1])\n"
     "    if e[1] then out[#out + 1] = {p[1], p[4] + 1, e[1][2]} end\n"
     "  end\n"
     "end\n"
+    "if looks then\n"
+    "  redate()\n"
+    "  wait = grace(lease)\n"
+    "end\n"
+    "claim(looks and wait == 0 and expired(most) or expired(most, back))\n"
     "if #out < most then\n"
     "  local r = call('XREADGROUP', 'GROUP', g, w, 'COUNT', most - #out, 'STREAMS', s, '>')\n"
     "  if r then for _, e in ipairs(r[1][2]) do out[#out + 1] = {e[1], 1, e[2]} end end\n"
+    "end\n"
+    "if looks and #out < most then\n"
+    "  adopt(most - #out)\n"
+    "  claim(expired(most - #out, back))\n"
     "end\n"
     "if #out == 0 and wait > 0 and expired(1)[1] then return wait end\n"
     "return out",
@@ -90,23 +145,24 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     [ICS_QUEUE_DONE] = BEGINNING
     "local id, mine = ARGV[2], ARGV[3] .. ' ' .. ARGV[1]\n"
     "local there = call('HGET', s .. ':done', id)\n"
-    "if there then return there == mine and 'done' or there end\n"
-    "if call('XDEL', s, id) == 0 then return 'dead' end\n"
+    "if not there then\n"
+    "  if not call('XRANGE', s, id, id)[1] then return 'dead' end\n"
+    "  call('XADD', s .. ':results', '*', 'ticket', id, 'worker', ARGV[1], unpack(ARGV, 4))\n"
+    "  call('HSET', s .. ':done', id, mine)\n"
+    "end\n"
     "call('XACK', s, g, id)\n"
-    "call('HSET', s .. ':done', id, mine)\n"
-    "call('XADD', s .. ':results', '*', 'ticket', id, 'worker', ARGV[1], unpack(ARGV, 4))\n"
-    "return 'done'",
+    "call('XDEL', s, id)\n"
+    "return (not there or there == mine) and 'done' or there",
     [ICS_QUEUE_DEAD] = BEGINNING
     "local id = ARGV[2]\n"
     "local e = call('XRANGE', s, id, id)[1]\n"
     "if not e then return call('HGET', s .. ':done', id) and 0 or 1 end\n"
     "local f = {'ticket', id, 'worker', ARGV[1], 'attempts', ARGV[3], 'reason', ARGV[4]}\n"
-    "for i = 1, math.min(#e[2], 200), 2 do\n"
-    "  f[#f + 1] = e[2][i]\n"
-    "  f[#f + 1] = e[2][i + 1]\n"
-    "  if e[2][i] == 'name' then call('HDEL', s .. ':names', e[2][i + 1]) end\n"
-    "end\n"
+    "for i = 1, math.min(#e[2], 200) do f[#f + 1] = e[2][i] end\n"
     "call('XADD', s .. ':dead', '*', unpack(f))\n"
+    "for i = 9, #f, 2 do\n"
+    "  if f[i] == 'name' then call('HDEL', s .. ':names', f[i + 1]) end\n"
+    "end\n"
     "call('XACK', s, g, id)\n"
     "call('XDEL', s, id)\n"
     "return 1",
@@ -114,6 +170,9 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "if owner(ARGV[2]) ~= ARGV[1] then return 0 end\n"
     "call('XCLAIM', s, g, back, 0, ARGV[2], 'IDLE', 1000000000, 'RETRYCOUNT', 0, 'JUSTID')\n"
     "return 1",
+    [ICS_QUEUE_PUT_OFF] = BEGINNING "if owner(ARGV[2]) ~= ARGV[1] then return 0 end\n"
+                                    "call('XCLAIM', s, g, back, 0, ARGV[2], 'JUSTID')\n"
+                                    "return 1",
     [ICS_QUEUE_WAITING] = BEGINNING
     "local p, waiting = call('XPENDING', s, g), 0\n"
     "for _, c in ipairs(p[4] or {}) do if c[1] == back then waiting = tonumber(c[2]) end end\n"
@@ -126,6 +185,14 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
                                   "  call('XGROUP', 'DELCONSUMER', s, g, ARGV[1])\n"
                                   "end\n"
                                   "return 1",
+    [ICS_QUEUE_LIST] =
+        BEGINNING "local out = {}\n"
+                  "for _, e in ipairs(call('XRANGE', s, ARGV[1], '+', 'COUNT', 100)) do\n"
+                  "  local name = ''\n"
+                  "  for i = 1, #e[2], 2 do if e[2][i] == 'name' then name = e[2][i + 1] end end\n"
+                  "  out[#out + 1] = {e[1], name}\n"
+                  "end\n"
+                  "return out",
     /* Texts of tickets come from outside: other characters than printable ones become '?'. */
     [ICS_QUEUE_LOOK] = BEGINNING
     "local t, p, owned = now(), redis.pcall('XPENDING', s, g), {}\n"
@@ -150,10 +217,12 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "out.rate_per_s = n / math.max((t - since) / 1000, 0.001)\n"
     "local w = call('HGETALL', s .. ':workers')\n"
     "for i = 1, #w, 2 do\n"
-    "  local time, lease, _, host, pid = w[i + 1]:match('^(%d+) (%d+) (%S+) (%S+) (%d+)')\n"
+    "  local time, lease, _, host, pid, start, space = w[i + 1]:match('^(%d+) (%d+) (%S+) (%S+) "
+    "(%d+) ?(%d*) ?(.*)')\n"
     "  if time then\n"
     "    out.workers[#out.workers + 1] = {worker = clean(w[i]), host = clean(host), pid = "
-    "tonumber(pid), heartbeat_s = (t - time) / 1000, in_work = owned[w[i]] or 0, state = t - time "
+    "tonumber(pid), start = tonumber(start) or 0, space = clean(space), heartbeat_s = (t - time) / "
+    "1000, in_work = owned[w[i]] or 0, state = t - time "
     "< tonumber(lease) and 'alive' or 'lost'}\n"
     "    owned[w[i]] = nil\n"
     "  end\n"

@@ -1,5 +1,7 @@
 /* What a queue does at the broker. Each change is one Lua script, so that it happens whole or not
- * at all, also if the worker or the broker is killed, and each script may be sent twice.
+ * at all, also if the worker or the broker is killed, and each script may be sent twice. Redis does
+ * not take back what a script has done before an error, for example because the user may not use a
+ * command. So a script removes a ticket last, and JOIN tries all commands.
  * docs/queue.md lists what is stored under which key. */
 #ifndef ICS_PRODUCTION_QUEUE_SCRIPTS_H
 #define ICS_PRODUCTION_QUEUE_SCRIPTS_H
@@ -9,7 +11,8 @@
 /* Behind each script: its arguments, and what it returns. */
 typedef enum ics_queue_script {
     ICS_QUEUE_PUT,    /* name identity pair...: "new", "same", or the identity that is there */
-    ICS_QUEUE_JOIN,   /* worker nonce lease about: 1, or 0: another process has this name */
+    ICS_QUEUE_JOIN,   /* worker nonce lease about: 1, or 0: another process has this name. An error:
+                         the user may not use a command, or a key has another type */
     ICS_QUEUE_TAKE,   /* worker count lease look: a list of {id, attempt, pairs}; a number: no
                          ticket, but expired claims that still count for this time (ms) */
     ICS_QUEUE_EXTEND, /* worker nonce lease about id...: a list of the ids that are lost */
@@ -17,6 +20,9 @@ typedef enum ics_queue_script {
                          the result that is there */
     ICS_QUEUE_DEAD,   /* worker id attempt reason: 1, or 0: it is done */
     ICS_QUEUE_GIVE_BACK, /* worker id: 1, or 0: it is lost */
+    ICS_QUEUE_PUT_OFF,   /* worker id: 1, or 0: it is lost. A worker can claim it after a lease, as
+                            another attempt */
+    ICS_QUEUE_LIST,      /* from: {id, name} of the next 100 tickets */
     ICS_QUEUE_WAITING,   /* worker: how many tickets can be claimed */
     ICS_QUEUE_LEAVE,     /* worker nonce: 1 */
     ICS_QUEUE_LOOK,      /* the report of ics_queue_status() as JSON */

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/new.h"
+#include "base/visible_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,13 +13,13 @@
 
 void ics_queue_say(const ics_queue_claims *queue, const char *format, ...)
 {
-    char line[768];
+    char line[768], shown[1024];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (queue->note != NULL) {
-        queue->note(queue->user, line);
+        queue->note(queue->user, ics_visible_text(line, false, shown, sizeof shown));
     }
 }
 
@@ -120,11 +121,23 @@ int ics_queue_bury(ics_queue_claims *queue, const char *id, uint32_t attempt, co
     return ics_queue_call_number(queue, &command, was, error);
 }
 
+static int call_for_ticket(ics_queue_claims *queue, ics_queue_script script, const char *id,
+                           long long *was, icestream_error *error)
+{
+    ics_queue_command command;
+    ics_queue_begin(queue, script, &command);
+    ics_queue_command_add(&command, id);
+    return ics_queue_call_number(queue, &command, was, error);
+}
+
 int ics_queue_give_back(ics_queue_claims *queue, const char *id, long long *was,
                         icestream_error *error)
 {
-    ics_queue_command command;
-    ics_queue_begin(queue, ICS_QUEUE_GIVE_BACK, &command);
-    ics_queue_command_add(&command, id);
-    return ics_queue_call_number(queue, &command, was, error);
+    return call_for_ticket(queue, ICS_QUEUE_GIVE_BACK, id, was, error);
+}
+
+int ics_queue_put_off(ics_queue_claims *queue, const char *id, long long *was,
+                      icestream_error *error)
+{
+    return call_for_ticket(queue, ICS_QUEUE_PUT_OFF, id, was, error);
 }

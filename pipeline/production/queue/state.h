@@ -23,7 +23,7 @@ typedef struct ics_queue_held {
 typedef struct ics_queue_claims {
     pthread_mutex_t mutex; /* for everything below */
     ics_queue_link *link;
-    char *worker, *about; /* about: host and process, for people */
+    char *worker, *about; /* about: host and process, for people and for status.c */
     char nonce[128];      /* distinguishes processes of one name */
     char lease_ms[24];
     ics_queue_steps_folders folders;
@@ -34,6 +34,7 @@ typedef struct ics_queue_claims {
     uint32_t attempts;
     char configuration[ICS_DIGEST_TEXT]; /* "": tickets for any */
     void (*note)(void *user, const char *line);
+    void (*decline)(void *user, const icestream_error *why);
     void *user;
     ics_queue_held *held;
     size_t held_count, held_capacity;
@@ -41,7 +42,7 @@ typedef struct ics_queue_claims {
     icestream_error later; /* of a take that returned claims */
 } ics_queue_claims;
 
-/* Calls the note of the options. */
+/* Calls the note of the options. Control characters of texts from outside become visible. */
 void ics_queue_say(const ics_queue_claims *queue, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -61,6 +62,9 @@ int ics_queue_bury(ics_queue_claims *queue, const char *id, uint32_t attempt, co
 /* Gives a ticket back to the queue. *was 0: it is lost. */
 int ics_queue_give_back(ics_queue_claims *queue, const char *id, long long *was,
                         icestream_error *error);
+/* The same, and workers can claim it a lease later, as another attempt. */
+int ics_queue_put_off(ics_queue_claims *queue, const char *id, long long *was,
+                      icestream_error *error);
 
 /* NULL: it is not in the list. */
 ics_queue_held *ics_queue_find(const ics_queue_claims *queue, const ics_claim *claim);

@@ -3,8 +3,10 @@
 #include "base/error.h"
 #include "base/json_read.h"
 #include "pipeline/production/queue/scripts.h"
+#include "pipeline/production/spool/process.h"
 
 #include <jansson.h>
+#include <string.h>
 
 enum { PATIENCE = 5 }; /* s that a call waits for the broker */
 
@@ -13,6 +15,28 @@ static void make_list(json_t *report, const char *name)
 {
     if (!json_is_array(json_object_get(report, name))) {
         json_object_set_new(report, name, json_array());
+    }
+}
+
+/* A worker whose process has certainly ended is lost already while its lease lasts. */
+static void look_at_processes(json_t *report)
+{
+    ics_process self;
+    json_t *worker = NULL;
+    size_t i = 0;
+    ics_process_self(&self);
+    json_array_foreach(json_object_get(report, "workers"), i, worker)
+    {
+        ics_process process = {.pid = json_integer_value(json_object_get(worker, "pid")),
+                               .start = json_integer_value(json_object_get(worker, "start"))};
+        const char *space = json_string_value(json_object_get(worker, "space"));
+        const char *state = json_string_value(json_object_get(worker, "state"));
+        snprintf(process.space, sizeof process.space, "%s", space != NULL ? space : "");
+        if (state != NULL && strcmp(state, "alive") == 0 && ics_process_is_gone(&process, &self)) {
+            json_object_set_new(worker, "state", json_string("lost"));
+        }
+        json_object_del(worker, "start");
+        json_object_del(worker, "space");
     }
 }
 
@@ -36,6 +60,7 @@ int ics_queue_status(const ics_queue_login *login, json_t **out, icestream_error
     json_object_set_new(report, "queue", json_string(shown));
     make_list(report, "workers");
     make_list(report, "failures");
+    look_at_processes(report);
     *out = report;
     return ICESTREAM_OK;
 }

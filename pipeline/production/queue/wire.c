@@ -12,23 +12,30 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 enum {
     BLOCK = 16384, /* bytes of one read */
-    TIMES = 4      /* an answer that comes in pieces may take this many times `patience` */
+    TIMES = 4,     /* an answer that comes in pieces may take this many times the patience */
+    SLICE = 100    /* ms between two looks at whether the process wants to end */
 };
+
+/* s that a call waits from the moment at which the process wants to end. */
+static const double stopping_seconds = 2.0, cancelled_seconds = 0.5;
 
 struct ics_queue_wire {
     redisContext *context; /* owns the socket */
     redisReader *reader;
-    double patience;    /* s */
-    BIO_METHOD *method; /* of the end of `stream` */
-    BIO *stream;        /* to and from the broker */
-    SSL_CTX *tls;       /* NULL: the connection is not encrypted */
-    SSL *session;       /* belongs to the stream */
+    const ics_queue_patience *patience;
+    double begun, hurried; /* ics_clock_seconds() when the call began, and when it first saw that
+                              the process wants to end; 0: it does not (s) */
+    BIO_METHOD *method;    /* of the end of `stream` */
+    BIO *stream;           /* to and from the broker */
+    SSL_CTX *tls;          /* NULL: the connection is not encrypted */
+    SSL *session;          /* belongs to the stream */
 };
 
 static struct timeval timeval_of(double seconds)
@@ -39,16 +46,64 @@ static struct timeval timeval_of(double seconds)
 
 /* ---- the socket ------------------------------------------------------------------------------ */
 
+static bool is_true(const atomic_bool *flag)
+{
+    return flag != NULL && atomic_load(flag);
+}
+
+bool ics_queue_patience_is_short(const ics_queue_patience *patience)
+{
+    return is_true(patience->stop) || is_true(patience->cancel);
+}
+
+static void begin_call(ics_queue_wire *wire)
+{
+    wire->begun = ics_clock_seconds();
+    wire->hurried = 0.0;
+}
+
+/* Whether the call takes too long. `since`: ics_clock_seconds() of its last bytes (s). */
+static bool is_late(ics_queue_wire *wire, double since)
+{
+    const double now = ics_clock_seconds(), most = wire->patience->seconds;
+    if (!ics_queue_patience_is_short(wire->patience)) {
+        return now - since > most || now - wire->begun > TIMES * most;
+    }
+    wire->hurried = wire->hurried > 0.0 ? wire->hurried : now;
+    const double left = is_true(wire->patience->cancel) ? cancelled_seconds : stopping_seconds;
+    return now - since > most || now - wire->hurried > left;
+}
+
+/* Waits until the socket can be read or written. False: it takes too long. */
+static bool await_socket(ics_queue_wire *wire, short events)
+{
+    const double since = ics_clock_seconds();
+    struct pollfd entry = {.fd = wire->context->fd, .events = events};
+    while (!is_late(wire, since)) {
+        const int count = poll(&entry, 1, SLICE);
+        if (count > 0 || (count < 0 && errno != EINTR)) {
+            return count > 0;
+        }
+    }
+    errno = ETIMEDOUT;
+    return false;
+}
+
 static int socket_write(BIO *bio, const char *bytes, int size)
 {
-    const ics_queue_wire *wire = BIO_get_data(bio);
-    return (int)TEMP_FAILURE_RETRY(send(wire->context->fd, bytes, (size_t)size, MSG_NOSIGNAL));
+    ics_queue_wire *wire = BIO_get_data(bio);
+    return await_socket(wire, POLLOUT)
+               ? (int)TEMP_FAILURE_RETRY(
+                     send(wire->context->fd, bytes, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT))
+               : -1;
 }
 
 static int socket_read(BIO *bio, char *bytes, int size)
 {
-    const ics_queue_wire *wire = BIO_get_data(bio);
-    return (int)TEMP_FAILURE_RETRY(recv(wire->context->fd, bytes, (size_t)size, 0));
+    ics_queue_wire *wire = BIO_get_data(bio);
+    return await_socket(wire, POLLIN)
+               ? (int)TEMP_FAILURE_RETRY(recv(wire->context->fd, bytes, (size_t)size, MSG_DONTWAIT))
+               : -1;
 }
 
 /* Nothing is kept back, so there is nothing to flush. */
@@ -141,19 +196,23 @@ static bool begin_tls(ics_queue_wire *wire, const ics_queue_address *address, co
 /* ---- both ------------------------------------------------------------------------------------ */
 
 ics_queue_wire *ics_queue_wire_open(const ics_queue_address *address, const char *ca,
-                                    double patience, bool *refused, char why[256])
+                                    const ics_queue_patience *patience, bool *refused,
+                                    char why[256])
 {
-    const struct timeval most = timeval_of(patience);
+    const bool hurries = ics_queue_patience_is_short(patience);
+    const double seconds = hurries ? stopping_seconds : patience->seconds;
     ICS_DESTROYS(ics_queue_wire_close) ics_queue_wire *wire = ICS_NEW(ics_queue_wire);
     *refused = false;
     wire->patience = patience;
-    wire->context = ics_new_made(redisConnectWithTimeout(address->host, address->port, most));
+    wire->context =
+        ics_new_made(redisConnectWithTimeout(address->host, address->port, timeval_of(seconds)));
     wire->reader = ics_new_made(redisReaderCreate());
-    if (wire->context->err != 0 || redisSetTimeout(wire->context, most) != REDIS_OK) {
+    if (wire->context->err != 0) {
         snprintf(why, 256, "%s", wire->context->errstr);
         return NULL;
     }
     make_stream(wire);
+    begin_call(wire);
     if (address->tls && !begin_tls(wire, address, ca, refused, why)) {
         return NULL;
     }
@@ -176,10 +235,10 @@ void ics_queue_wire_close(ics_queue_wire *wire)
 
 redisReply *ics_queue_wire_call(ics_queue_wire *wire, const char *bytes, size_t size, char why[256])
 {
-    const double until = ics_clock_seconds() + TIMES * wire->patience;
     char block[BLOCK];
     void *reply = NULL;
     errno = 0;
+    begin_call(wire);
     for (size_t sent = 0; sent < size;) {
         const int part = size - sent < BLOCK ? (int)(size - sent) : BLOCK;
         const int count = BIO_write(wire->stream, bytes + sent, part);
@@ -201,7 +260,7 @@ redisReply *ics_queue_wire_call(ics_queue_wire *wire, const char *bytes, size_t 
                      wire->reader->errstr);
             return NULL;
         }
-        if (reply == NULL && ics_clock_seconds() > until) {
+        if (reply == NULL && is_late(wire, ics_clock_seconds())) {
             snprintf(why, 256, "the broker does not finish its answer");
             return NULL;
         }

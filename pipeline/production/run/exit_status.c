@@ -56,7 +56,8 @@ static int status_of(const ics_run_state *run)
     if (unfinished(run) > run->stop.blocked) {
         return ICESTREAM_E_FAILED;
     }
-    if (run->stop.blocked > 0 || run->units.results[ICS_RESULT_UNDELIVERED] > 0) {
+    if (run->stop.blocked > 0 || run->units.results[ICS_RESULT_UNDELIVERED] > 0 ||
+        run->intake.declined > 0) {
         return ICESTREAM_E_OUTPUT;
     }
     if (run->units.list_refused) {
@@ -98,6 +99,12 @@ int ics_run_decide_status(const ics_run_state *run, icestream_error *error)
         run->intake.left_error.status != ICESTREAM_OK) {
         ics_error_add(error, status, "the files that no worker has claimed were not counted: %s",
                       run->intake.left_error.text);
+    }
+    if (run->intake.declined > 0) {
+        ics_error_add(error, status, "%s", run->intake.why_declined.text);
+        ics_error_add(error, status,
+                      "%zu tickets that this run cannot use were left to other workers",
+                      run->intake.declined);
     }
     if (undelivered > 0) {
         ics_error_add(error, status, "%s", run->commands.why.text);

@@ -40,6 +40,15 @@ static void note(void *user, const char *line)
     ics_kept_lines_add(&run->intake.notes, line);
 }
 
+/* As `note`, of a ticket that is left to others. */
+static void decline(void *user, const icestream_error *why)
+{
+    ics_run_state *run = user;
+    if (run->intake.declined++ == 0) {
+        ics_error_copy(&run->intake.why_declined, why);
+    }
+}
+
 static void warn(void *user, const char *line)
 {
     ics_run_log_text(user, ICS_EVENT_WARNING, "%s", line);
@@ -344,6 +353,9 @@ static int open_queue(ics_run_state *run, icestream_error *error)
     options.worker = run->common.worker;
     options.folder = run->fetches.folder.path;
     options.configuration = run->common.origin.configuration;
+    options.stop = &run->common.stop;
+    options.cancel = &run->common.cancel;
+    options.decline = decline;
     return ics_queue_claims_create(&options, &run->claims, error);
 }
 

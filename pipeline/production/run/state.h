@@ -197,7 +197,9 @@ typedef struct ics_run_intake {
     /* These belong to the I/O thread while the jobs are out. */
     ics_claim claimed[ICS_RUN_CLAIMS];
     size_t wanted, claimed_count, lost;
-    double claim_seconds; /* duration of the last look (s) */
+    size_t declined;              /* tickets that this run cannot use, and left to others */
+    icestream_error why_declined; /* the first of them */
+    double claim_seconds;         /* duration of the last look (s) */
     icestream_error claim_error, beat_error;
 
     ics_kept_lines notes; /* of the claims, for the log */

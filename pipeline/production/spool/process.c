@@ -23,7 +23,7 @@ static bool read_stat(const char *path, char *state, long long *start)
         return false;
     }
     at++;
-    for (int field = 0; field <= AFTER_STATE && at != NULL; ++field) {
+    for (int field = 0; field < AFTER_STATE && at != NULL; ++field) {
         at = strchr(at + 1, ' ');
     }
     char *end = NULL;
