@@ -6,6 +6,7 @@
 #include "kernels/cpu/custom.h"
 #include "kernels/cpu/large_counts.h"
 #include "kernels/cpu/segments.h"
+#include "kernels/stage_guard.h"
 #include "stages/histograms/photon_end.h"
 
 struct ics_graph {
@@ -13,9 +14,10 @@ struct ics_graph {
     const ice_tables *tables;
     const ics_cpu_kernels *kernels;
     ics_custom_kernels *custom; /* owns `kernels`; NULL: the kernels are part of the program */
-    ics_wave wave;              /* wavefront only */
-    void *wave_memory;          /* memory of the columns of `wave` */
-    ics_tabulate_job table;     /* table.table NULL: hits are recorded */
+    char headers[ICS_STAGE_GUARD_TEXT];      /* ics_stage_guard_names() of the kernels */
+    ics_wave wave;                           /* wavefront only */
+    void *wave_memory;                       /* memory of the columns of `wave` */
+    ics_tabulate_job table;                  /* table.table NULL: hits are recorded */
     uint64_t photon_cells[ICE_PHOTON_CELLS]; /* counts of photons that ended in this run */
     ics_large_counts large;                  /* the same in histograms with many bins */
     ics_segment_counter segments; /* segments.axes NULL: no histogram is one of segments */

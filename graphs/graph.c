@@ -120,8 +120,10 @@ static int load_custom(ics_graph *graph, icestream_error *error)
                                 .variants = graph->options.variants,
                                 .features = graph->tables->features,
                                 .check = graph->options.check,
-                                .tabulates = graph->options.table != NULL};
+                                .tabulates = graph->options.table != NULL,
+                                .compiling = graph->options.compiling};
     memcpy(wanted.headers, graph->options.custom, sizeof wanted.headers);
+    ics_stage_guard_names(wanted.headers, graph->headers);
     ICS_TRY(ics_custom_kernels_create(&wanted, &graph->custom, error));
     graph->kernels = ics_custom_kernels_get(graph->custom);
     return ICESTREAM_OK;
@@ -241,8 +243,10 @@ int ics_graph_run(ics_graph *graph, const ice_emission *emissions, uint32_t coun
     if (graph->kernels->fault != NULL) {
         *graph->kernels->fault() = (ice_fault){.kind = ICE_FAULT_NONE};
     }
+    ics_stage_guard_enter(graph->headers);
     const int status =
         cpu_schedules[graph->options.schedule].run(graph, emissions, count, &sink, account);
+    ics_stage_guard_leave(graph->headers);
     return ics_graph_fault(graph).kind != ICE_FAULT_NONE ? ICESTREAM_E_CONFIG : status;
 }
 
@@ -280,11 +284,13 @@ double ics_graph_mean_cosine(const ics_graph *graph)
 {
     enum { NUMBERS = 1 << 14 };
     double sum = 0;
+    ics_stage_guard_enter(graph->headers);
     for (int i = 0; i < NUMBERS; ++i) {
         const float u = ((float)i + 0.5f) / (float)NUMBERS;
         sum += 1.0 - (double)graph->kernels->one_minus_cosine(graph->options.variants.scatter,
                                                               &graph->tables->scatter, u);
     }
+    ics_stage_guard_leave(graph->headers);
     return sum / NUMBERS;
 }
 

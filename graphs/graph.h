@@ -45,6 +45,7 @@ typedef struct ics_graph_options {
     ice_photon_axes photons;        /* the histograms of photons, */
     ics_large_axes large;           /* and those with more bins than ICE_PHOTON_BINS */
     const atomic_bool *cancel;      /* when it becomes true, ics_graph_run gives up; may be NULL */
+    ics_stage_compiling compiling;  /* when a compiler begins to run for `custom` or `check` */
 } ics_graph_options;
 
 typedef struct ics_graph ics_graph;

@@ -15,6 +15,13 @@ typedef enum ics_stage {
     ICS_STAGES
 } ics_stage;
 
+/* What to call when a compiler begins to run for headers, which takes seconds to minutes. */
+typedef struct ics_stage_compiling {
+    void (*compiles)(void *user, const char *line); /* a line for people; NULL: a program writes
+                                                       it to standard error, a library nowhere */
+    void *user;
+} ics_stage_compiling;
+
 /* Returns the name of a stage, such as "scatter", as in ice_scatter_custom and in YAML. */
 const char *ics_stage_name(ics_stage stage);
 

@@ -2,6 +2,7 @@
  * command, and reports its error. */
 #include "base/replaced.h"
 #include "base/visible_text.h"
+#include "kernels/stage_guard.h"
 #include "pipeline/commands/program/command_line.h"
 #include "pipeline/commands/program/commands.h"
 #include "pipeline/commands/program/help.h"
@@ -173,6 +174,7 @@ static __attribute__((noinline)) int run_program(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     /* The parent process may ignore the ends of its children; this program waits for its own. */
     signal(SIGCHLD, SIG_DFL);
+    ics_stage_guard_catch();
     if (argc < 2) {
         return ics_command_line_fault(NULL, NULL, "", "expected a command");
     }

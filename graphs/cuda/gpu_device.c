@@ -13,7 +13,7 @@ int ics_gpu_count(icestream_error *error)
     if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
         driver == 0) {
         ics_error_set(error, ICESTREAM_E_DEVICE,
-                      "this machine has no NVIDIA driver (cudaGetDeviceCount); install one that "
+                      "this machine has no NVIDIA driver; install one that "
                       "supports CUDA 13, or use device.backend: cpu");
         return 0;
     }

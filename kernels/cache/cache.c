@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,10 +92,15 @@ enum { BYTES_MOST = 16 << 20 };
 
 int ics_cache_read(const char *path, char **text, size_t *size, icestream_error *error)
 {
-    ICS_CLOSES FILE *file = fopen(path, "rb");
+    /* O_NONBLOCK: opening a pipe that nobody writes to does not wait. */
+    const int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    ICS_CLOSES FILE *file = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
     struct stat status;
-    if (file == NULL || fstat(fileno(file), &status) != 0) {
+    if (file == NULL || fstat(descriptor, &status) != 0) {
         const int cause = errno;
+        if (file == NULL && descriptor >= 0) {
+            close(descriptor);
+        }
         return ics_error_set_cause(error, ICESTREAM_E_CONFIG, cause, "%s: cannot open the file: %s",
                                    path, strerror(cause));
     }

@@ -7,6 +7,7 @@
 #include "kernels/cpu/compiler.h"
 #include "kernels/cpu/options.h"
 #include "kernels/cpu/sources.h"
+#include "kernels/stage_guard.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -336,6 +337,23 @@ static int write_sources(const recipe *made, const char *folder, icestream_error
     return ICESTREAM_OK;
 }
 
+static void announce_compiler(const recipe *made)
+{
+    const ics_stage_compiling *compiling = &made->wanted->compiling;
+    char names[ICS_STAGE_GUARD_TEXT], line[ICS_STAGE_GUARD_TEXT + 512];
+    ics_stage_guard_names(made->wanted->headers, names);
+    snprintf(line, sizeof line,
+             "'%.200s' compiles the kernels%s%s%s; the next run with the same %s finds them in the "
+             "cache",
+             made->compiler.command[0], made->wanted->check ? " with checks" : "",
+             names[0] != '\0' ? " for " : "", names, names[0] != '\0' ? "text" : "ice");
+    if (compiling->compiles != NULL) {
+        compiling->compiles(compiling->user, line);
+    } else if (ics_stage_guard_catches()) {
+        fprintf(stderr, "%s\n", line);
+    }
+}
+
 /* Compiles what was written to the folder into `object`. */
 static int compile(const recipe *made, const char *folder, const char *object,
                    icestream_error *error)
@@ -368,6 +386,7 @@ static int build(const recipe *made, const char *directory, const char *path,
         snprintf(object, sizeof object, "%s/kernels.so", folder);
         int result = write_sources(made, folder, error);
         if (result == 0) {
+            announce_compiler(made);
             result = compile(made, folder, object, error);
         }
         if (result == 0) {

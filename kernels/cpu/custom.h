@@ -28,6 +28,7 @@ typedef struct ics_custom_wanted {
     bool check;     /* whether the kernels check what every stage returns (stages/check.h) */
     bool tabulates; /* whether there are kernels for tables; else ics_cpu_kernels.tabulate and
                        carry_tabulated are NULL */
+    ics_stage_compiling compiling;
 } ics_custom_wanted;
 
 /* Makes kernels whose variant ICE_STAGE_custom calls ice_STAGE_custom() of the header of the stage.

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- the shipped example --------------------------------------------------------------------- */
 
@@ -290,6 +291,10 @@ START_TEST(mistakes_are_shown_where_they_are)
     scratch_path(&place, "missing.h", path);
     custom_expect_refusal(path, (const char *[]){path, "No such file or directory"}, 2);
     custom_expect_refusal(place.folder, (const char *[]){place.folder, "expected a file"}, 2);
+
+    /* Opening a pipe that nobody writes to waits for ever. */
+    ck_assert_int_eq(mkfifo(scratch_path(&place, "pipe.h", path), 0600), 0);
+    custom_expect_refusal(path, (const char *[]){path, "found a device or pipe"}, 2);
 
     ck_assert_uint_eq(custom_cached(&place, "*"), 0);
     scratch_remove(&place);

@@ -91,6 +91,26 @@ START_TEST(rates_follow_the_photons)
 }
 END_TEST
 
+/* Time without anything to compute is no part of a rate. */
+START_TEST(waiting_lowers_no_rate)
+{
+    ics_progress progress = ics_progress_begin(NULL);
+    ics_progress_figures figures;
+    ics_progress_state state = {.photons = 10000, .files = 1, .files_taken = 1};
+    ics_progress_measure(&progress, &state, progress.start + 10.0, &figures);
+    state.waiting = true;
+    progress.idle = 90.0;
+    ics_progress_measure(&progress, &state, progress.start + 100.0, &figures);
+    ck_assert_str_eq(text_of(&state, &figures),
+                     "10000 photons, waiting for steps, 0 hits, 1 file in, 1 out");
+    state.waiting = false;
+    state.photons += 1000;
+    ics_progress_measure(&progress, &state, progress.start + 101.0, &figures);
+    ck_assert_double_eq_tol(figures.rate, 1000.0, 1e-6);
+    ck_assert_double_eq_tol(figures.average, 1000.0, 1e-6);
+}
+END_TEST
+
 START_TEST(more_devices_than_there_is_room_for)
 {
     enum { MANY = 3 * ICS_PROGRESS_DEVICES };
@@ -177,6 +197,7 @@ ICS_TEST_MAIN("progress")
     tcase_add_test(all, line_of_a_plain_run);
     tcase_add_test(all, line_of_a_service);
     tcase_add_test(all, rates_follow_the_photons);
+    tcase_add_test(all, waiting_lowers_no_rate);
     tcase_add_test(all, more_devices_than_there_is_room_for);
     tcase_add_test(all, terminals);
     suite_add_tcase(suite, all);

@@ -1,6 +1,7 @@
 /* icestream_bench: measures how fast the schedules of the device simulate the particles or the
  * workload. */
 #include "base/error.h"
+#include "base/plural.h"
 #include "pipeline/commands/bench/measure.h"
 #include "pipeline/commands/bench/table_speed.h"
 #include "pipeline/commands/measure/report.h"
@@ -68,9 +69,10 @@ static int print_text(const ics_bench *bench, FILE *out, icestream_error *error)
         rows[i] = &bench->rows[i];
     }
     fprintf(out,
-            "%" PRIu64 " photons in %zu steps of %s, oversize %g, on %s; best of %" PRIu32 "\n\n",
-            bench->steps.photons, bench->steps.count, bench->steps.origin,
-            bench->config->detector.oversize, bench->rows[0].best.device, bench->repeats);
+            "%" PRIu64 " photons in %zu step%s of %s, oversize %g, on %s; best of %" PRIu32 "\n\n",
+            bench->steps.photons, bench->steps.count, ics_plural_s(bench->steps.count),
+            bench->steps.origin, bench->config->detector.oversize, bench->rows[0].best.device,
+            bench->repeats);
     int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
     if (!ics_experiment_on_gpu(bench->experiment)) {
         fputs("bench/instructions.sh counts instructions per bounce, which do not depend on other "

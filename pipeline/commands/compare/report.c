@@ -1,6 +1,7 @@
 /* The report of `icestream compare`, as text and as JSON. */
 #include "pipeline/commands/measure/report.h"
 
+#include "base/plural.h"
 #include "pipeline/commands/compare/compare.h"
 #include "pipeline/photons/config/config.h"
 
@@ -14,8 +15,9 @@ static int print_participants(const ics_comparison *comparison, FILE *out, icest
     for (size_t i = 0; i < comparison->count; ++i) {
         rows[i] = &comparison->participants[i].row;
     }
-    fprintf(out, "%" PRIu64 " photons in %zu steps of %s\n", comparison->steps.photons,
-            comparison->steps.count, comparison->steps.origin);
+    fprintf(out, "%" PRIu64 " photons in %zu step%s of %s\n", comparison->steps.photons,
+            comparison->steps.count, ics_plural_s(comparison->steps.count),
+            comparison->steps.origin);
     if (comparison->against != NULL) {
         ics_compare_light_print(comparison, out);
     }

@@ -2,6 +2,7 @@
  * as a stream of step messages. */
 #include "base/error.h"
 #include "base/json_dump.h"
+#include "base/plural.h"
 #include "base/terminal.h"
 #include "base/visible_text.h"
 #include "pipeline/photons/config/changes.h"
@@ -124,9 +125,9 @@ static int report_light(const icestream_config *config, ics_step_generator *gene
     const ics_particle_totals totals = ics_particle_steps_totals(particles);
     const ics_light_totals *light = ics_particle_steps_light(particles);
     fprintf(report,
-            "particles  %" PRIu64 " in %" PRIu64 " event%s: %.3g photons in %" PRIu64 " steps\n",
+            "particles  %" PRIu64 " in %" PRIu64 " event%s: %.3g photons in %" PRIu64 " step%s\n",
             totals.particles, totals.events, totals.events == 1 ? "" : "s", (double)totals.photons,
-            totals.steps);
+            totals.steps, ics_plural_s(totals.steps));
     ics_light_totals_describe(light, report);
     const ics_particle_source *source = ics_particle_steps_source(particles);
     int status = ics_light_totals_warn(light, source, &warnings);

@@ -60,7 +60,8 @@ const ics_command ics_command_geometry = {
     .operands = "[CONFIG]",
     .summary = "writes the positions of the modules as a table",
     .details =
-        "A table is CSV: string, module, x, y, z (m) and efficiency. detector.file reads it.\n"
+        "A table is CSV: string, module, x, y, z (m) and efficiency. detector.file reads it;\n"
+        "the column type needs the detector.types of CONFIG.\n"
         "With --pmts, and as .npy, it has a row for every module and PMT.\n"
         "icestream.scene in Python makes .obj and .vtp of modules, PMTs and cables.",
     .operands_max = 1,

@@ -1,6 +1,7 @@
 /* icestream_info: describes files of steps, hits, paths, waveforms or tables, and can check all of
  * them. */
 #include "base/error.h"
+#include "base/plural.h"
 #include "pipeline/commands/info/checkpoint.h"
 #include "pipeline/commands/info/description.h"
 #include "pipeline/commands/info/table.h"
@@ -62,7 +63,7 @@ static void add_to_total(report *to, const ics_description *about)
 
 static void print_total(const report *of)
 {
-    fprintf(of->out, "total: %zu files", of->files);
+    fprintf(of->out, "total: %zu file%s", of->files, ics_plural_s(of->files));
     if (of->bad > 0) {
         fprintf(of->out, ", %zu of them cannot be used", of->bad);
     }

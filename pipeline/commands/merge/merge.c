@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/new.h"
+#include "base/plural.h"
 #include "pipeline/commands/merge/merged_inputs.h"
 #include "pipeline/commands/merge/merged_metadata.h"
 #include "pipeline/photons/collect/collector.h"
@@ -215,8 +216,9 @@ int ics_merge_commit(ics_merge *merge, icestream_error *error)
     }
     ICS_TRY(ics_merged_metadata_make(&merge->metadata, inputs, &metadata, error));
     ICS_TRY(ics_table_writer_commit(merge->writer, metadata, error));
-    printf("%s: %" PRIu64 " hits of %zu step files, from %zu hit files\n", merge->path,
-           ics_merge_rows(merge), merge->inputs.count, merge->metadata.files);
+    printf("%s: %" PRIu64 " hits of %zu step file%s, from %zu hit file%s\n", merge->path,
+           ics_merge_rows(merge), merge->inputs.count, ics_plural_s(merge->inputs.count),
+           merge->metadata.files, ics_plural_s(merge->metadata.files));
     fflush(stdout);
     end_output(merge);
     return ICESTREAM_OK;

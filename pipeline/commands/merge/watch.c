@@ -213,8 +213,8 @@ static int follow(watch *w, icestream_error *error)
 static int explain_end(const watch *w, icestream_error *error)
 {
     if (w->there > 0) {
-        printf("%s: %zu hit files were merged before, and are in no new file\n", w->options->folder,
-               w->there);
+        printf("%s: %zu hit file%s merged before, and %s in no new file\n", w->options->folder,
+               w->there, w->there == 1 ? " was" : "s were", w->there == 1 ? "is" : "are");
     }
     if (ics_stop_signals_first() != 0) {
         return ics_error_set(error, ics_stop_signals_status(),

@@ -1,6 +1,7 @@
 #include "pipeline/commands/plan/production.h"
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/measure/step_cost.h"
 #include "pipeline/photons/devices/workers.h"
@@ -110,8 +111,9 @@ static int print_text(const plan *all, FILE *out, icestream_error *error)
             all->file.bounces / all->file.photons);
     fprintf(out, "a GPU       %.4g bounces/s: %.4g s for a file, %.4g s of it overhead\n",
             all->rate, all->seconds, options->overhead);
-    fprintf(out, "production  %" PRIu64 " files: %.4g GPU hours, %.4g h on %" PRIu32 " GPUs\n",
-            options->files, hours, hours / options->gpus, options->gpus);
+    fprintf(out, "production  %" PRIu64 " file%s: %.4g GPU hours, %.4g h on %" PRIu32 " GPU%s\n",
+            options->files, ics_plural_s(options->files), hours, hours / options->gpus,
+            options->gpus, ics_plural_s(options->gpus));
     fprintf(out, "tickets     %.4g per second\n", all->tickets);
     fprintf(out, "step files  %.4g GB, %.4g MB/s\n", 1e-9 * files * all->step_bytes,
             1e-6 * all->tickets * all->step_bytes);

@@ -1,6 +1,7 @@
 #include "pipeline/commands/program/completion.h"
 
 #include "pipeline/commands/program/commands.h"
+#include "pipeline/photons/config/keys.h"
 
 #include <string.h>
 
@@ -18,6 +19,23 @@ static void print_choices(const ics_option *option)
 {
     for (int i = 0; i < ICS_OPTION_CHOICES && option->choices[i] != NULL; ++i) {
         printf("%s%s", i > 0 ? " " : "", option->choices[i]);
+    }
+}
+
+/* The length of the words that the first operand of a command is one of, as in "info|merge FILE";
+ * 0: it is any text. */
+static int action_length(const ics_command *command)
+{
+    const char *operands = command->operands != NULL ? command->operands : "";
+    const size_t length = strspn(operands, "abcdefghijklmnopqrstuvwxyz|");
+    return operands[length] == ' ' && memchr(operands, '|', length) != NULL ? (int)length : 0;
+}
+
+/* Prints these words with blanks between them. */
+static void print_actions(const ics_command *command)
+{
+    for (int i = 0; i < action_length(command); ++i) {
+        putchar(command->operands[i] == '|' ? ' ' : command->operands[i]);
     }
 }
 
@@ -58,11 +76,33 @@ static void print_bash_command(const ics_command *command)
             puts("' ;;");
         }
     }
-    printf("        %s-*) [[ $word == -* ]] && words='", command->name);
+    printf("        %s-*) ", command->name);
+    if (action_length(command) > 0) {
+        fputs("((COMP_CWORD == 2)) && words='", stdout);
+        print_actions(command);
+        fputs("'; ", stdout);
+    }
+    fputs("[[ $word == -* ]] && words='", stdout);
     for (size_t k = 0; k < command->option_count; ++k) {
         printf("--%s ", command->options[k].name);
     }
     puts("--help' ;;");
+}
+
+/* Prints the words that a key can have as its value, for all keys that have such words. */
+static void print_bash_values(void)
+{
+    for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
+        const ics_schema_field *field = &ics_config_keys[i];
+        const char *word = ics_schema_choice(field, 0);
+        if (word != NULL) {
+            printf("        %s) words='", field->path);
+            for (size_t k = 0; word != NULL; word = ics_schema_choice(field, ++k)) {
+                printf("%s%s", k > 0 ? " " : "", word);
+            }
+            puts("' ;;");
+        }
+    }
 }
 
 void ics_completion_print_bash(const ics_command *unused)
@@ -70,8 +110,14 @@ void ics_completion_print_bash(const ics_command *unused)
     (void)unused;
     fputs("# Completion for bash: source <(icestream help --bash)\n_icestream()\n{\n"
           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=\n"
-          "    if ((COMP_CWORD == 1)); then\n        words='",
+          "    # bash makes three words of KEY=VALUE.\n"
+          "    local key=\n"
+          "    [[ $before == = ]] && key=${COMP_WORDS[COMP_CWORD - 2]}\n"
+          "    [[ $word == = ]] && key=$before word=\n"
+          "    if [[ $key == *.* ]]; then\n        case $key in\n",
           stdout);
+    print_bash_values();
+    fputs("        esac\n    elif ((COMP_CWORD == 1)); then\n        words='", stdout);
     print_command_names();
     fputs("help version'\n    elif [[ $before == -s || $before == --set ]]; then\n"
           "        words=$(" PRINT_KEYS ")\n        compopt -o nospace 2>/dev/null\n"
@@ -162,6 +208,11 @@ void ics_completion_print_zsh(const ics_command *unused)
             print_zsh_option(&command->options[k]);
         }
         print_zsh_option(&ics_commands_help);
+        if (action_length(command) > 0) {
+            fputs("            '1:action:(", stdout);
+            print_actions(command);
+            puts(")' \\");
+        }
         printf("            '%s'\n        ;;\n",
                command->operands_max > 0 ? "*:file:_files" : "*: :");
     }
@@ -212,6 +263,11 @@ void ics_completion_print_fish(const ics_command *unused)
             print_fish_option(command, &command->options[k]);
         }
         print_fish_option(command, &ics_commands_help);
+        if (action_length(command) > 0) {
+            printf("complete -c icestream -n '__fish_seen_subcommand_from %s' -a '", command->name);
+            print_actions(command);
+            puts("'");
+        }
     }
     puts("complete -c icestream -n __fish_use_subcommand -a help -d 'describes a command'\n"
          "complete -c icestream -n __fish_use_subcommand -a version -d 'prints the version'");

@@ -1,5 +1,6 @@
 #include "pipeline/commands/signals/stop_signals.h"
 
+#include "kernels/stage_guard.h"
 #include "pipeline/icestream.h"
 
 #include <signal.h>
@@ -24,6 +25,12 @@ static long long now_ms(void)
     return 1000LL * now.tv_sec + now.tv_nsec / 1000000;
 }
 
+static void cancel(int number)
+{
+    atomic_store(&cancelled, true);
+    ics_stage_guard_stop(number);
+}
+
 static void on_signal(int number)
 {
     const long long now = now_ms();
@@ -33,10 +40,10 @@ static void on_signal(int number)
     }
     if (atomic_compare_exchange_strong(&first_signal, &none, number)) {
         if (atomic_load(&cancels_at_once)) {
-            atomic_store(&cancelled, true);
+            cancel(number);
         }
     } else if (number != none || now - atomic_load(&first_time) >= SAME_SIGNAL_MS) {
-        atomic_store(&cancelled, true);
+        cancel(number);
     }
 }
 

@@ -1,6 +1,7 @@
 #include "pipeline/commands/validate/source_survey.h"
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "pipeline/photons/config/config.h"
 #include "pipeline/photons/files/step_reader.h"
 #include "pipeline/photons/models/light_record.h"
@@ -179,7 +180,8 @@ void ics_source_survey_describe(const icestream_config *config, const ics_source
     if (survey->folder != NULL) {
         fprintf(out, " in %s", survey->folder);
     }
-    fprintf(out, ", %" PRIu64 " steps, %.6g MB", survey->rows, (double)survey->bytes / 1e6);
+    fprintf(out, ", %" PRIu64 " step%s, %.6g MB", survey->rows, ics_plural_s(survey->rows),
+            (double)survey->bytes / 1e6);
     if (survey->streams > 0) {
         fprintf(out, ", and %" PRIu64 " stream%s, which validate does not read", survey->streams,
                 survey->streams == 1 ? "" : "s");

@@ -141,7 +141,8 @@ static void describe_particles(const icestream_config *config, const ics_particl
     }
     fprintf(report, "particles  %" PRIu64 " in %" PRIu64 " event%s of %s\n", survey->particles,
             survey->events, survey->events == 1 ? "" : "s", from);
-    fprintf(report, "  light    about %.6g photons in %.6g steps", survey->photons, survey->steps);
+    fprintf(report, "  light    about %.6g photons in %.6g step%s", survey->photons, survey->steps,
+            survey->steps == 1 ? "" : "s");
     if (survey->counted < survey->particles) {
         fprintf(report, ", if all have as much as the first %" PRIu64, survey->counted);
     }

@@ -1,6 +1,7 @@
 /* The CPU as a member of a group: several threads, each with one graph. */
 #include "base/clock.h"
 #include "kernels/fault.h"
+#include "kernels/stage_guard.h"
 #include "pipeline/photons/devices/backend.h"
 #include "pipeline/photons/devices/table.h"
 
@@ -375,7 +376,11 @@ static int check_cosine(const ics_device_parts *parts, const ics_graph *graph,
     /* Scattering by molecules has the mean cosine 0. */
     const double expected = (double)ice->g * (1.0 - (double)ice->molecules.fraction);
     const double found = ics_graph_mean_cosine(graph);
+    const ice_fault fault = ics_graph_fault(graph);
     const double factor = (1.0 - expected) / (1.0 - found);
+    if (fault.kind != ICE_FAULT_NONE) {
+        return ics_fault_report(&fault, parts->options->graph.custom, error);
+    }
     if (!(fabs(found) <= 1.0 + MEAN_COSINE_SLACK)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
                              "%s: error: stages.scatter: found a mean cosine of %.3g, expected a "
@@ -407,16 +412,29 @@ static int create_graphs(cpu_device *cpu, const ics_device_parts *parts, icestre
                                .fills_table_alone = cpu->threads == 1,
                                .photons = options->graph.photons,
                                .large = options->graph.large,
+                               .compiling = options->compiling,
                                .cancel = options->cancel};
     memcpy(graph.custom, options->graph.custom, sizeof graph.custom);
     cpu->large = options->graph.large;
-    memcpy(cpu->custom, options->graph.custom, sizeof cpu->custom);
     for (uint32_t i = 0; i < cpu->threads; ++i) {
         ICS_TRY(ics_graph_create(&graph, parts->tables, &cpu->compute[i].graph, error));
         cpu->compute[i].cpu = cpu;
         cpu->states[i] = &cpu->compute[i];
     }
     return ICESTREAM_OK;
+}
+
+/* Compiles the headers of the user, and calls one of them. */
+static int try_headers(cpu_device *cpu, const ics_device_parts *parts, icestream_error *error)
+{
+    char names[ICS_STAGE_GUARD_TEXT];
+    ics_stage_guard_setup_begin(ics_stage_guard_names(cpu->custom, names));
+    int status = create_graphs(cpu, parts, error);
+    if (status == ICESTREAM_OK) {
+        status = check_cosine(parts, cpu->compute[0].graph, error);
+    }
+    ics_stage_guard_setup_end();
+    return status;
 }
 
 static int create_cuts(cpu_device *cpu, uint32_t count, icestream_error *error)
@@ -445,8 +463,7 @@ static int start(cpu_device *cpu, const ics_device_parts *parts, ics_cpu_work wo
     if (cpu->compute == NULL || cpu->states == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a device");
     }
-    ICS_TRY(create_graphs(cpu, parts, error));
-    ICS_TRY(check_cosine(parts, cpu->compute[0].graph, error));
+    ICS_TRY(try_headers(cpu, parts, error));
     if (work == ICS_CPU_PIECES) {
         jobs *= cpu->threads;
         ICS_TRY(create_cuts(cpu, credits, error));
@@ -467,6 +484,7 @@ int ics_device_cpu_create(const ics_device_parts *parts, ics_cpu_work work, ics_
     pthread_mutex_init(&cpu->lock, NULL);
     cpu->models = parts->models;
     cpu->table = parts->options->table;
+    memcpy(cpu->custom, parts->options->graph.custom, sizeof cpu->custom);
     cpu->finished = parts->finished;
     cpu->threads = ics_workers_thread_count(parts->options->threads);
     const uint32_t credits = 2 * cpu->threads; /* per thread one is computed and one waits */

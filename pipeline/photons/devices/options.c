@@ -196,8 +196,10 @@ static int find_backend(const icestream_config *config, ics_device_machine machi
                              why.text);
     }
     out->warn = machine == ICS_MACHINE_HERE && (out->fall_back || gpu_is_there());
-    snprintf(out->reason, sizeof out->reason, "device.backend %s: no GPU, because %.900s", name,
-             why.text);
+    /* The remedy, behind a semicolon, is of use where a GPU is expected. */
+    const size_t length = out->warn ? strlen(why.text) : strcspn(why.text, ";");
+    snprintf(out->reason, sizeof out->reason, "device.backend %s: no GPU, because %.*s", name,
+             length < 900 ? (int)length : 900, why.text);
     return ICESTREAM_OK;
 }
 

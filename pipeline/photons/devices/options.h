@@ -35,6 +35,7 @@ typedef struct ics_device_options {
     /* The device is made to be described. With schedule AUTO a GPU then compiles no kernels, except
      * those with a header of the user. */
     bool gets_no_batch;
+    ics_stage_compiling compiling; /* when a compiler begins to run for a header or device.check */
     const atomic_bool *cancel; /* if true, batches end with ICESTREAM_E_INTERRUPTED; may be NULL */
     char reason[1024];         /* why this backend was chosen; "" if the user asked for it */
     bool warn;                 /* the reason is a warning */

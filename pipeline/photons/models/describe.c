@@ -1,4 +1,5 @@
 /* What `icestream validate` says about the models. */
+#include "base/plural.h"
 #include "base/visible_text.h"
 #include "physics/light/light_cascade.h"
 #include "physics/light/light_curve.h"
@@ -164,10 +165,10 @@ static void describe_types(const ice_detector *detector, FILE *out)
             count += detector->modules[k].type == i;
         }
         fprintf(out,
-                "  type     %s: %zu modules, %s%s, radius %.6g m, half height %.6g m, %zu PMTs\n",
-                ics_visible_text(type->name, false, name, sizeof name), count, shapes[type->shape],
-                type->open_ends ? " without ends" : "", type->radius, type->half_height,
-                type->pmt_count);
+                "  type     %s: %zu module%s, %s%s, radius %.6g m, half height %.6g m, %zu PMT%s\n",
+                ics_visible_text(type->name, false, name, sizeof name), count, ics_plural_s(count),
+                shapes[type->shape], type->open_ends ? " without ends" : "", type->radius,
+                type->half_height, type->pmt_count, ics_plural_s(type->pmt_count));
         if (type->shape == ICE_SHAPE_MESH) {
             fprintf(out, "           %zu triangles, at most %.6g m from the centre\n",
                     type->mesh.triangle_count, type->reach);
@@ -180,7 +181,8 @@ static void describe_types(const ice_detector *detector, FILE *out)
         tilted += detector->modules[k].orientation > 0;
     }
     if (tilted > 0) {
-        fprintf(out, "  turned   %zu modules are not upright\n", tilted);
+        fprintf(out, "  turned   %zu module%s not upright\n", tilted,
+                tilted == 1 ? " is" : "s are");
     }
     if (detector->cable_count > 0) {
         fprintf(out, "  cables   %zu between modules of strings, radius %.6g m\n",
@@ -225,9 +227,9 @@ static void describe_detector(const ice_detector *detector, const char *from, FI
     char name[NAME];
     fprintf(out, "detector   %s\n  from     %s\n",
             ics_visible_text(detector->name, false, name, sizeof name), from);
-    fprintf(out, "  modules  %zu on %zu strings, %zu excluded, radius %.6g m, oversize %.6g%s\n",
-            detector->module_count, strings, excluded, detector->radius, detector->oversize,
-            hit_of(detector));
+    fprintf(out, "  modules  %zu on %zu string%s, %zu excluded, radius %.6g m, oversize %.6g%s\n",
+            detector->module_count, strings, ics_plural_s(strings), excluded, detector->radius,
+            detector->oversize, hit_of(detector));
     fprintf(out, "  box      x %.2f .. %.2f, y %.2f .. %.2f, z %.2f .. %.2f m\n", x.low, x.high,
             y.low, y.high, z.low, z.high);
     if (isfinite(detector->closest)) {
@@ -277,7 +279,7 @@ static void describe_light(const ice_light *light, FILE *out)
 {
     const ice_spectrum *cherenkov = &light->spectra[0];
     char name[NAME];
-    fprintf(out, "light      %zu spectra\n", light->count);
+    fprintf(out, "light      %zu spectr%s\n", light->count, light->count == 1 ? "um" : "a");
     if (light->bias_count == 0) {
         fprintf(out, "  accepts  all light: light.acceptance is none\n");
     } else {

@@ -359,13 +359,26 @@ static int open_queue(ics_run_state *run, icestream_error *error)
     return ics_queue_claims_create(&options, &run->claims, error);
 }
 
+/* A copy of the path for names such as in/a.steps.npy. */
+static char *without_slashes(const char *path)
+{
+    char *copy = ics_new_copy(path);
+    for (size_t length = strlen(copy); length > 1 && copy[length - 1] == '/';) {
+        copy[--length] = '\0';
+    }
+    return copy;
+}
+
 int ics_run_intake_open(ics_run_state *run, icestream_error *error)
 {
     const icestream_config *config = run->config;
     const char *received = run->clients.folder;
-    run->common.intake_folder = config->source.directory != NULL ? config->source.directory
-                                : config->source.queue != NULL   ? config->source.queue
-                                                                 : received;
+    if (config->source.directory != NULL) {
+        run->intake.folder = without_slashes(config->source.directory);
+    }
+    run->common.intake_folder = run->intake.folder != NULL     ? run->intake.folder
+                                : config->source.queue != NULL ? config->source.queue
+                                                               : received;
     if (run->common.intake_folder == NULL) {
         return ICESTREAM_OK;
     }
@@ -415,6 +428,7 @@ const ics_run_part ics_run_intake_part = {
 
 void ics_run_intake_destroy(ics_run_state *run)
 {
+    free(run->intake.folder);
     free(run->intake.spool);
     ics_claims_destroy(&run->claims);
 }

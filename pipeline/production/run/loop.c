@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "kernels/stage_guard.h"
 #include "pipeline/production/run/jobs.h"
 #include "pipeline/production/run/log.h"
 #include "pipeline/production/run/parts.h"
@@ -73,7 +74,9 @@ static void set_waker(ics_run_state *run)
 static void on_turn(uv_prepare_t *turn)
 {
     ics_run_state *run = turn->data;
-    if (ics_run_turn(run)) {
+    const bool goes_on = ics_run_turn(run);
+    ics_run_progress_note_waiting(run);
+    if (goes_on) {
         set_waker(run);
     } else {
         end_loop(run);
@@ -108,6 +111,7 @@ static void on_stop_signal(uv_signal_t *handle, int number)
         return;
     } else if (!ics_run_is_cancelled(run)) {
         ics_run_cancel(run);
+        ics_stage_guard_stop(number);
         report_signal(run, number,
                       "cancelled by a second signal: of unfinished files, what was computed since "
                       "their last checkpoints is lost");
@@ -246,7 +250,7 @@ void ics_run_loop_close(ics_run_state *run)
 void ics_run_loop_run(ics_run_state *run)
 {
     uint32_t period = ics_events_period(&run->log.events);
-    run->loop.start = ics_clock_seconds();
+    run->loop.start = run->log.events.progress.looked = ics_clock_seconds();
     uv_timer_start(&run->loop.ticker, on_tick, period, period);
     if (run->options->time_limit > 0.0) {
         uv_timer_start(&run->loop.limit, on_time_limit,

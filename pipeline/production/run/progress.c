@@ -39,6 +39,17 @@ static double expect_photons(const ics_run_state *run)
                      (double)run->bytes_checked;
 }
 
+void ics_run_progress_note_waiting(ics_run_state *run)
+{
+    ics_run_loop *loop = &run->loop;
+    const double now = ics_clock_seconds();
+    const bool waits = run->intake.watching && run->units.open == 0;
+    if (loop->waits_since > 0.0) {
+        run->log.events.progress.idle += now - loop->waits_since;
+    }
+    loop->waits_since = waits ? now : 0.0;
+}
+
 void ics_run_progress_show(ics_run_state *run)
 {
     ics_progress_device devices[ICS_PROGRESS_DEVICES];
@@ -55,7 +66,8 @@ void ics_run_progress_show(ics_run_state *run)
                                 .devices = devices,
                                 .device_count = list_devices(run, devices, ids),
                                 .paused = run->disk_full.paused ? run->disk_full.reason : NULL,
-                                .stopping = ics_run_is_stopping(run)};
+                                .stopping = ics_run_is_stopping(run),
+                                .waiting = run->loop.waits_since > 0.0};
     ics_events_progress(&run->log.events, &state);
     ics_service_notify_progress(&run->loop.service, &state);
 }

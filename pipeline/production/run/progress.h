@@ -4,6 +4,9 @@
 
 #include "pipeline/production/run/state.h"
 
+/* Notes whether the run waits for steps from now on: such time is no part of its speed. To be
+ * called after every turn. */
+void ics_run_progress_note_waiting(ics_run_state *run);
 /* Shows the progress in the log and to the service manager. */
 void ics_run_progress_show(ics_run_state *run);
 /* Publishes the metrics, and now and then writes them to their file, on the I/O thread. To be

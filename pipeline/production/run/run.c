@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/new.h"
+#include "base/url.h"
 #include "pipeline/photons/models/ice/features.h"
 #include "pipeline/photons/models/light_record.h"
 #include "pipeline/production/run/exit_status.h"
@@ -28,11 +29,11 @@ static void announce(ics_run_state *run)
                  run->inputs.count == 1 ? "" : "s");
     }
     char text[512];
-    ics_run_log_text(run, ICS_EVENT_MESSAGE,
-                     "icestream %s: %s, ice %s%s, detector %s (%zu modules)", ICESTREAM_VERSION,
-                     source, run->models->medium->name,
-                     ics_ice_features_text(run->models->medium, text, sizeof text),
-                     run->models->detector->name, run->models->detector->module_count);
+    ics_run_log_text(
+        run, ICS_EVENT_MESSAGE, "icestream %s: %s, ice %s%s, detector %s (%zu module%s)",
+        ICESTREAM_VERSION, source, run->models->medium->name,
+        ics_ice_features_text(run->models->medium, text, sizeof text), run->models->detector->name,
+        run->models->detector->module_count, run->models->detector->module_count == 1 ? "" : "s");
     /* A reason that is a warning is logged by ics_run_log_device. */
     const char *reason = run->device_options.warn ? "" : run->device_options.reason;
     ics_run_log_text(run, ICS_EVENT_MESSAGE, "device: %s%s%s%s",
@@ -64,12 +65,28 @@ static void report_assumption(ics_run_state *run)
     }
 }
 
+/* Logs where the hits are: the hit file of the only input, or the folder. */
+static void report_hits(ics_run_state *run)
+{
+    const size_t *results = run->units.results;
+    const char *only = run->inputs.count == 1 ? run->inputs.items[0].output : NULL;
+    if (run->common.sink->files && results[ICS_RESULT_DONE] + results[ICS_RESULT_SKIPPED] > 0) {
+        char shown[ICS_URL_MOST + 1];
+        ics_run_log_text(run, ICS_EVENT_MESSAGE, "hits: %s",
+                         run->config->sink.url != NULL ? ics_url_shown(run->config->sink.url, shown)
+                         : only != NULL                ? only
+                                                       : run->config->sink.directory);
+    }
+}
+
 static void report(ics_run_state *run)
 {
     double seconds = ics_clock_seconds() - run->log.events.progress.start;
     double photons = (double)run->engine->sums.account.created;
     char photon_text[32], hit_text[32], electron_text[32], rate_text[32];
-    char electrons[64] = "", commands[96] = "", speed[96] = "", whole[128] = "";
+    char electrons[64] = "", commands[96] = "", speed[96] = "", whole[128] = "", idle[96] = "";
+    const double waited = run->log.events.progress.idle - run->loop.compiler_seconds;
+    const double computing = seconds - run->log.events.progress.idle;
     const size_t undelivered = run->units.results[ICS_RESULT_UNDELIVERED];
     const size_t left = ics_run_command_count_failed(run);
     const char *delivery = ics_config_delivery(run->config);
@@ -90,23 +107,29 @@ static void report(ics_run_state *run)
                  ics_progress_count_text((double)run->engine->sums.account.photo_electrons,
                                          electron_text));
     }
-    if (photons > 0.0 && seconds > 0.0) {
-        const double each = 1e9 * seconds / photons; /* ns */
+    if (run->loop.compiler_seconds > 0.0) {
+        snprintf(idle, sizeof idle, " (%.3g s of it for the compiler)", run->loop.compiler_seconds);
+    } else if (waited >= 1.0) {
+        snprintf(idle, sizeof idle, " (%.3g s of it waiting for steps)", waited);
+    }
+    if (photons > 0.0 && computing > 0.0) {
+        const double each = 1e9 * computing / photons; /* ns */
         snprintf(speed, sizeof speed,
                  each < 100.0 ? ", %s photons/s (%.3g ns per photon)"
                               : ", %s photons/s (%.0f ns per photon)",
-                 ics_progress_count_text(photons / seconds, rate_text), each);
+                 ics_progress_count_text(photons / computing, rate_text), each);
     }
     ics_run_log_text(
         run, ICS_EVENT_MESSAGE,
         "%zu file%s done, %zu skipped, %zu %s, %zu left%s: %s photons, %s hits%s in "
-        "%.2f s%s%s",
+        "%.2f s%s%s%s",
         run->units.results[ICS_RESULT_DONE], run->units.results[ICS_RESULT_DONE] == 1 ? "" : "s",
         run->units.results[ICS_RESULT_SKIPPED], run->units.results[ICS_RESULT_QUARANTINED],
         run->units.list_refused ? "refused" : "quarantined", ics_run_left(run), commands,
         ics_progress_count_text(photons, photon_text),
         ics_progress_count_text((double)run->engine->sums.account.hits, hit_text), electrons,
-        seconds, speed, whole);
+        seconds, idle, speed, whole);
+    report_hits(run);
     if (run->engine->sums.account.hits > run->engine->sums.account.undetected &&
         run->config->sink.hits != ICS_CONTENT_WAVEFORMS) {
         char weights[ICS_WEIGHT_TEXT];

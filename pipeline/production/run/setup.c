@@ -1,5 +1,6 @@
 #include "pipeline/production/run/setup.h"
 
+#include "base/clock.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/new.h"
@@ -202,17 +203,19 @@ static int start_writers(ics_run_state *run, ics_post to_loop, icestream_error *
     return ICESTREAM_OK;
 }
 
-static int start_workers(ics_run_state *run, icestream_error *error)
+static void on_compiler(void *user, const char *line)
 {
-    run->common.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (run->common.wake < 0) {
-        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
-                             strerror(errno));
-    }
-    ICS_TRY(ics_run_loop_open(run, error));
-    const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->loop.mailbox};
+    ics_run_state *run = user;
+    run->loop.compiler_began = ics_clock_seconds();
+    ics_run_log_text(run, ICS_EVENT_MESSAGE, "%s", line);
+}
+
+/* Makes the engine. The time of a compiler is no part of the run's speed. */
+static int create_engine(ics_run_state *run, ics_post to_loop, icestream_error *error)
+{
     const ics_world world = {.models = run->models, .tables = run->tables, .sums = run->config};
     run->device_options.cancel = &run->common.cancel;
+    run->device_options.compiling = (ics_stage_compiling){on_compiler, run};
     ics_device_wake_end(run->wake);
     run->wake = NULL;
     const ics_engine_parts parts_of_engine = {.device = &run->device_options,
@@ -222,6 +225,23 @@ static int start_workers(ics_run_state *run, icestream_error *error)
                                               .least_beta = run->warnings.inputs.least_beta,
                                               .loop = to_loop};
     ICS_TRY(ics_engine_create(&parts_of_engine, &run->engine, error));
+    if (run->loop.compiler_began > 0.0) {
+        run->loop.compiler_seconds = ics_clock_seconds() - run->loop.compiler_began;
+        run->log.events.progress.idle += run->loop.compiler_seconds;
+    }
+    return ICESTREAM_OK;
+}
+
+static int start_workers(ics_run_state *run, icestream_error *error)
+{
+    run->common.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (run->common.wake < 0) {
+        return ics_error_set(error, ICESTREAM_E_FAILED, "cannot make an event descriptor: %s",
+                             strerror(errno));
+    }
+    ICS_TRY(ics_run_loop_open(run, error));
+    const ics_post to_loop = {.post = ics_workers_mailbox_post, .user = run->loop.mailbox};
+    ICS_TRY(create_engine(run, to_loop, error));
     run->engine->owner = ics_run_propagate_owner(run);
     run->device = run->engine->device;
     ics_device_facts facts;

@@ -182,7 +182,8 @@ typedef struct ics_run_claim_ahead {
 
 /* Owned by intake.c: files of source.directory and of clients, claimed one by one. */
 typedef struct ics_run_intake {
-    char *spool; /* folder of the claims; NULL: nothing is claimed */
+    char *folder; /* source.directory without slashes at its end; NULL: it is not given */
+    char *spool;  /* folder of the claims; NULL: nothing is claimed */
     ics_watch *watch;
     bool watching;      /* more files may come at any time */
     bool look;          /* there may be files that are not claimed; clients.c sets it, too */
@@ -292,8 +293,11 @@ typedef struct ics_run_loop {
     uv_timer_t ticker, waker, limit, metrics;
     ics_mailbox *mailbox;
     ics_service_notify service;
-    double start;       /* ics_clock_seconds() when the loop began (s) */
-    double cpu_seconds; /* CPU time of the loop, once it has ended (s) */
+    double start;          /* ics_clock_seconds() when the loop began (s) */
+    double cpu_seconds;    /* CPU time of the loop, once it has ended (s) */
+    double compiler_began; /* ics_clock_seconds() (s); 0: no compiler ran */
+    double compiler_seconds;
+    double waits_since; /* ics_clock_seconds() since when no unit is open (s); 0: one is */
 } ics_run_loop;
 
 /* A run. Everything belongs to the thread of the loop, except what unit.h says about `common` and

@@ -1,6 +1,7 @@
 #include "pipeline/production/telemetry/progress.h"
 
 #include "base/clock.h"
+#include "base/plural.h"
 #include "base/visible_text.h"
 
 #include <math.h>
@@ -77,12 +78,14 @@ static double follow(ics_progress_rate *rate, uint64_t photons, double seconds)
 void ics_progress_measure(ics_progress *progress, const ics_progress_state *state, double now,
                           ics_progress_figures *out)
 {
-    double elapsed = now - progress->start, since = now - progress->looked;
+    double elapsed = now - progress->start - progress->idle, since = now - progress->looked;
     *out = (ics_progress_figures){.share = -1.0, .seconds_left = -1.0};
     out->average = elapsed > 0.0 ? (double)state->photons / elapsed : 0.0;
-    out->rate = follow(&progress->all, state->photons, since);
-    for (size_t i = 0; i < state->device_count && i < ICS_PROGRESS_DEVICES; ++i) {
-        out->devices[i] = follow(&progress->devices[i], state->devices[i].photons, since);
+    if (!state->waiting) {
+        out->rate = follow(&progress->all, state->photons, since);
+        for (size_t i = 0; i < state->device_count && i < ICS_PROGRESS_DEVICES; ++i) {
+            out->devices[i] = follow(&progress->devices[i], state->devices[i].photons, since);
+        }
     }
     progress->looked = now;
     if (state->photons_total > 0.0) {
@@ -122,9 +125,11 @@ static void put_devices(char *text, const ics_progress_state *state,
 static void put_files(char *text, const ics_progress_state *state)
 {
     if (state->files_total > 0) {
-        put(text, ", %zu of %zu files", state->files, state->files_total);
+        put(text, ", %zu of %zu file%s", state->files, state->files_total,
+            ics_plural_s(state->files_total));
     } else if (state->files_taken > 0) {
-        put(text, ", %zu files in, %zu out", state->files_taken, state->files);
+        put(text, ", %zu file%s in, %zu out", state->files_taken, ics_plural_s(state->files_taken),
+            state->files);
     }
     if (state->files_quarantined > 0) {
         put(text, ", %zu quarantined", state->files_quarantined);
@@ -149,10 +154,15 @@ void ics_progress_text(const ics_progress_state *state, const ics_progress_figur
         put(text, "%.1f %%, ", 100.0 * figures->share);
     }
     /* A run without an end shows its present rate, other runs show the average. */
-    put(text, "%s photons at %s/s", ics_progress_count_text((double)state->photons, photons),
-        ics_progress_count_text(state->photons_total > 0.0 ? figures->average : figures->rate,
-                                rate));
-    if (state->device_count > 1) {
+    put(text, "%s photons", ics_progress_count_text((double)state->photons, photons));
+    if (state->waiting) {
+        put(text, ", waiting for steps");
+    } else {
+        put(text, " at %s/s",
+            ics_progress_count_text(state->photons_total > 0.0 ? figures->average : figures->rate,
+                                    rate));
+    }
+    if (state->device_count > 1 && !state->waiting) {
         put_devices(text, state, figures);
     }
     if (!state->without_hits) {

@@ -18,6 +18,7 @@ typedef struct ics_progress {
     bool terminal; /* the status line is rewritten in place */
     bool shown;    /* the terminal shows a status line */
     double start;  /* s of ics_clock_seconds() */
+    double idle;   /* s since then in which nothing could be computed: no part of the speed */
     double looked; /* s of ics_clock_seconds(), last measurement of the rates */
     ics_progress_rate all, devices[ICS_PROGRESS_DEVICES];
 } ics_progress;
@@ -45,6 +46,7 @@ typedef struct ics_progress_state {
     const char *paused; /* why the run is paused; NULL: it is not paused */
     const char *task;   /* what is being done; NULL: a run */
     bool stopping;
+    bool waiting;      /* there is nothing to compute: no rate is measured, and none is shown */
     bool without_hits; /* no photon is followed to a hit: hits are not shown */
 } ics_progress_state;
 

@@ -49,6 +49,8 @@ def list_cases():
     ppc("a ratio of 0", "ice/wv.rde:2: error: ratio: found 0", wv_rde=b"300 1\n400 0\n")
     ppc("ratios out of order", "ice/wv.rde:2: error: wavelength: found 300 after 400", wv_rde=b"400 1\n300 1\n")
     ppc("ratios at 200 nm", "ice/wv.rde:1: error: wavelength: found 200", wv_rde=b"200 1\n")
+    ppc("ratios whose columns are swapped", "ice/wv.rde:1: error: found wavelengths in column 2, expected them in column 1: the columns are swapped",
+        wv_rde=b"1 400\n1 410\n")
     configuration("a list that is not there", "detector: {cables: none.dat}",
         ["run.yaml:1:20: error: detector.cables: none.dat: No such file"])
 

@@ -65,5 +65,6 @@ def geometry_cases():
     spectrum("nothing but zeros", b"400 0\n410 0\n", "led.txt: error: density: found nothing but zeros")
     spectrum("a negative density", b"400 -1\n410 1\n", "led.txt:1: error: density: found -1")
     spectrum("an infrared lamp", b"900 1\n910 1\n", "led.txt:1: error: wavelength: found 900")
+    spectrum("columns that are swapped", b"1 400\n1 410\n", "led.txt:1: error: found wavelengths in column 2, expected them in column 1: the columns are swapped")
     case("light", "an acceptance that is not there", "validate -s light.acceptance=none.dat", 2,
         "error: light.acceptance: none.dat: No such file")

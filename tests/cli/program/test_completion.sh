@@ -24,6 +24,9 @@ complete_words() {
 [ "$(complete_words run -s detector.over)" = "detector.oversize=" ] || fail "keys: $(complete_words run -s detector.over)"
 [ "$(complete_words run --log j)" = "json" ] || fail "choices: $(complete_words run --log j)"
 [ "$(complete_words compare run.yaml --table "")" = "md" ] || fail "choices: $(complete_words compare run.yaml --table "")"
+[ "$(complete_words table me)" = "merge" ] || fail "actions: $(complete_words table me)"
+[ "$(complete_words run -s stages.scatter = hg)" = "hg-sl hg" ] || fail "values: $(complete_words run -s stages.scatter = hg)"
+[ "$(complete_words run --set detector.crossing =)" = "entry disc" ] || fail "values: $(complete_words run --set detector.crossing =)"
 [ -z "$(complete_words run ev)" ] || fail "files are not left to bash"
 icestream help --zsh >zsh
 icestream help --fish >fish

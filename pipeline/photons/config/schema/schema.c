@@ -362,6 +362,8 @@ int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schem
     const size_t field = ics_schema_find(path, fields, count);
     if (field < count) {
         read_field(&read, field, value);
+    } else if (is_section(&read, path) && value->kind == ICS_YAML_MAPPING) {
+        read_mapping(&read, value, path);
     } else if (is_section(&read, path)) {
         char keys[512];
         list_keys(&read, path, keys, sizeof keys);
