@@ -1,8 +1,8 @@
 /* The models of a run in double precision: ice, detector and light.
  *
- * The loaders in pipeline/photons/models/ fill these structures, and ics_tables_create() (tables/) makes
- * the single-precision tables that the stages read. Units: m, ns, nm, K. z points up and is zero at
- * the centre of the detector (depth = ICE_DETECTOR_DEPTH - z). */
+ * The loaders in pipeline/photons/models/ fill these structures, and ics_tables_create() (tables/)
+ * makes the single-precision tables that the stages read. Units: m, ns, nm, K. z points up and is
+ * zero at the centre of the detector (depth = ICE_DETECTOR_DEPTH - z). */
 #ifndef ICS_PHYSICS_MODEL_H
 #define ICS_PHYSICS_MODEL_H
 

@@ -144,8 +144,9 @@ enum { ICE_KEEPS_NONE = 0, ICE_KEEPS_ALL = 1, ICE_KEEPS_WIDE = 2 };
 
 #define ICE_HAS_SHAPE(shape) (1u << (ICE_HAS_SHAPE_SHIFT + (shape)))
 
-/* Every feature of the ice, one line each: its name and its bits. tables/tables_NAME.c builds its
- * tables, pipeline/photons/models/ice/ice_feature_NAME.c has its keys in ice files and describes it. */
+/* Every feature of the ice, one line each: its name and its bits. tables/NAME.c builds its
+ * tables, pipeline/photons/models/ice/feature_NAME.c has its keys in ice files and describes
+ * it. */
 #define ICE_FEATURES(FEATURE)                                                                      \
     FEATURE(water, ICE_HAS_SPECTRAL_OPTICS)                                                        \
     FEATURE(tilt, ICE_HAS_TILT)                                                                    \
