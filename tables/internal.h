@@ -73,7 +73,7 @@ int ics_tables_build_meshes(ics_table_builder *builder, const ice_detector *dete
                             ice_body *bodies);
 
 /* Two functions for each feature NAME in ICE_FEATURES (stages/tables.h), defined in
- * tables/tables_NAME.c. ics_tables_find_NAME() returns those of the feature's bits that a medium
+ * tables/NAME.c. ics_tables_find_NAME() returns those of the feature's bits that a medium
  * has, 0 if the medium is without the feature. ics_tables_build_NAME() builds the tables of a
  * medium that has the feature; it may add bits to ice_tables.features. It returns ICESTREAM_OK,
  * ICESTREAM_E_MEMORY or ICESTREAM_E_CONFIG. */

@@ -32,7 +32,7 @@ typedef struct ics_ice_feature {
     void (*describe)(const ice_medium *medium, FILE *out);
 } ics_ice_feature;
 
-/* ics_ice_feature_NAME is defined in ice_feature_NAME.c. */
+/* ics_ice_feature_NAME is defined in feature_NAME.c. */
 #define ICS_ICE_FEATURE(name, bits) extern const ics_ice_feature ics_ice_feature_##name;
 ICE_FEATURES(ICS_ICE_FEATURE)
 #undef ICS_ICE_FEATURE
