@@ -5,7 +5,7 @@
 #   bench/files_crossed.sh [BUILD FOLDER]
 #
 # Builds a program with -finstrument-functions, and runs it on a folder with one step file and on an empty folder. What both
-# runs enter belongs to the start and the end of a run and is left out, and so is the flight of photons (stages, tables,
+# runs enter belongs to the start and the end of a run and is left out, and so is the propagation of photons (stages, tables,
 # physics, kernels).
 set -euo pipefail
 cd "$(dirname "$0")/.."
