@@ -4,8 +4,8 @@
  * of the README of the clsim reference; numbers of other steps were computed with the same
  * formulas. To join: a new kind of workload gets a test with check values of its steps.
  */
+#include "tests/commands/workload_config.h"
 #include "tests/support/test_main.h"
-#include "tests/tools/workload_config.h"
 
 #include <check.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * Promises: every command of pipeline/commands/program/commands.c describes itself completely,
  * README.md names it, and a command line is read as the description says. To join: a new command is
  * checked by the tests of the list without any change here; a new type of option needs a test of
- * how it is read. What commands do is tested in tests/tools, and the program from outside in
+ * how it is read. What commands do is tested in tests/commands, and the program from outside in
  * tests/cli.
  */
 #include "pipeline/commands/program/command_line.h"

@@ -40,7 +40,7 @@ void claims_folder_close(claims_folder *place)
 
 const char *claims_path(const claims_folder *place, const char *name, char path[CLAIMS_PATH])
 {
-    snprintf(path, CLAIMS_PATH, "%s/%s", place->input, name);
+    ck_assert_int_lt(snprintf(path, CLAIMS_PATH, "%s/%s", place->input, name), CLAIMS_PATH);
     return path;
 }
 

@@ -76,7 +76,7 @@ service=$!
 await test -e watched/run.journal
 await grep -q '"event":"retried"' watched/run.journal
 kill -USR1 $service
-await grep -q "1 files in, 0 out, sink.command failed for 1" watched.err
+await grep -q "1 file in, 0 out, sink.command failed for 1" watched.err
 kill -TERM $service
 wait $service
 [ $? = 143 ] || fail "the exit status of a terminated service is not 143"

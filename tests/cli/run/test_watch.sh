@@ -51,7 +51,7 @@ await test -e served/3.hits.npy
 await test -e called
 await test -e live/.icestream/done/3.steps.npy
 kill -USR1 $service
-await grep -q "1 files in, 1 out" service.err
+await grep -q "1 file in, 1 out" service.err
 kill -TERM $service
 wait $service && fail "the exit status of a terminated service is 0"
 [ $? = 143 ] || fail "the exit status of a terminated service is not 143"

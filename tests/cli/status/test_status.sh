@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Promises: icestream status reports on the folder of a run, as text and as JSON, and its exit statuses.
-# To join: the content of reports is tested in tests/tools/test_status.c; here only the command line is.
+# To join: the content of reports is tested in tests/commands/test_status.c; here only the command line is.
 source "$(dirname "$0")/../common.bash"
 
 refuses 2 "icestream status: expected DIR" status

@@ -7,9 +7,9 @@
  */
 #include "pipeline/photons/files/hit_reader.h"
 #include "pipeline/photons/files/table_writer.h"
+#include "tests/commands/trace_run.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
-#include "tests/tools/trace_run.h"
 
 #include <check.h>
 #include <math.h>

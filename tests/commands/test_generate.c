@@ -6,9 +6,9 @@
  * tests/cli/bad_inputs/bad_inputs_commands.py.
  */
 #include "pipeline/photons/files/step_reader.h"
+#include "tests/commands/workload_config.h"
 #include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
-#include "tests/tools/workload_config.h"
 
 #include <check.h>
 #include <fcntl.h>

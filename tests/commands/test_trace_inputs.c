@@ -4,8 +4,8 @@
  * that cannot be read and stages of the user are refused with the reason. To join: a new fault of
  * --photon is a row of the table in wrong_photons.
  */
+#include "tests/commands/trace_run.h"
 #include "tests/support/test_main.h"
-#include "tests/tools/trace_run.h"
 
 #include <check.h>
 #include <stdlib.h>
