@@ -27,7 +27,8 @@
 
 /* Closes a descriptor, of which -1 is none, and keeps errno. */
 #define ICS_CLOSES_DESCRIPTOR __attribute__((cleanup(ics_cleanup_descriptor)))
-static inline void ics_cleanup_descriptor(int *variable)
+/* The compiler passes the address of a variable that is not const. */
+static inline void ics_cleanup_descriptor(int *variable) // NOLINT(readability-non-const-parameter)
 {
     if (*variable >= 0) {
         const int cause = errno;

@@ -171,12 +171,6 @@ int ics_error_add_counted(icestream_error *error, size_t *count, int status, con
     return ics_error_add(error, status, "%s: error: and %zu more", name, hidden);
 }
 
-int ics_error_no_memory(icestream_error *error, const char *name)
-{
-    (void)ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
-    return ICESTREAM_E_MEMORY;
-}
-
 int ics_error_copy(icestream_error *to, const icestream_error *from)
 {
     if (from == NULL) {

@@ -61,8 +61,12 @@ enum { ICS_ERROR_KIND = 10 };
 int ics_error_add_counted(icestream_error *error, size_t *count, int status, const char *name,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Adds "NAME: error: out of memory". Returns ICESTREAM_E_MEMORY. */
-int ics_error_no_memory(icestream_error *error, const char *name);
+/* Adds "NAME: error: out of memory". Returns ICESTREAM_E_MEMORY, which analyzers see here. */
+static inline int ics_error_no_memory(icestream_error *error, const char *name)
+{
+    (void)ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
+    return ICESTREAM_E_MEMORY;
+}
 
 /* Copies an error; both may be NULL. Returns the status of `from`; ICESTREAM_OK if it is NULL. */
 int ics_error_copy(icestream_error *to, const icestream_error *from);

@@ -109,7 +109,7 @@ int ics_experiment_trial_create(const ics_experiment *experiment, const ics_tria
     }
     ICS_DESTROYS(ics_experiment_trial_destroy) ics_trial *trial = calloc(1, sizeof *trial);
     if (trial == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
+        return ics_error_no_memory(error, "a measurement");
     }
     trial->experiment = experiment;
     trial->automatic = options->schedule == ICS_SCHEDULE_AUTO;

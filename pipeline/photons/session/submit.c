@@ -176,7 +176,7 @@ static int make_ticket(icestream_session *session, const icestream_submission *g
     const size_t size = ICS_VISIBLE_MOST * strlen(name) + 1;
     ticket->name = malloc(size);
     if (ticket->name == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a submission");
+        return ics_error_no_memory(error, "submission");
     }
     ics_visible_text(name, false, ticket->name, size); /* it is in the texts of errors */
     ICS_TRY(given->steps != NULL ? take_steps(session, given, ticket, error)

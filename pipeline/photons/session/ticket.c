@@ -30,7 +30,7 @@ int ics_ticket_create(ics_ticket **out, icestream_error *error)
 {
     ics_ticket *ticket = calloc(1, sizeof *ticket);
     if (ticket == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for a submission");
+        return ics_error_no_memory(error, "submission");
     }
     atomic_init(&ticket->cancelled, false);
     ticket->wake = -1;

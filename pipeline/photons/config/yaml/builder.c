@@ -1,6 +1,8 @@
 /* From the events of libyaml to the nodes of a document. */
 #include "pipeline/photons/config/yaml/builder.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ ics_yaml_node ics_yaml_builder_place(const ics_yaml_builder *build, yaml_mark_t 
 
 int ics_yaml_builder_no_memory(ics_yaml_builder *build)
 {
-    return ics_yaml_document_no_memory(build->error, build->document->source.name);
+    return ics_error_no_memory(build->error, build->document->source.name);
 }
 
 static int append(ics_yaml_builder *build, ics_yaml_frame *top, const ics_yaml_node *child)

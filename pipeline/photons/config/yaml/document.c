@@ -1,6 +1,8 @@
 /* The memory of YAML documents: blocks that grow with the tree and are freed together. */
 #include "pipeline/photons/config/yaml/document.h"
 
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,18 +57,12 @@ void ics_yaml_destroy(ics_yaml *document)
     free(document);
 }
 
-int ics_yaml_document_no_memory(icestream_error *error, const char *name)
-{
-    ics_error_add(error, ICESTREAM_E_MEMORY, "%s: error: out of memory", name);
-    return ICESTREAM_E_MEMORY;
-}
-
 int ics_yaml_document_create(const char *name, bool has_folder, ics_yaml **out,
                              icestream_error *error)
 {
     ics_yaml *document = calloc(1, sizeof *document);
     if (document == NULL) {
-        return ics_yaml_document_no_memory(error, name);
+        return ics_error_no_memory(error, name);
     }
     const char *slash = has_folder ? strrchr(name, '/') : NULL;
     size_t folder = slash != NULL ? (size_t)(slash - name) : 0;
@@ -78,7 +74,7 @@ int ics_yaml_document_create(const char *name, bool has_folder, ics_yaml **out,
     document->source.folder = ics_yaml_document_text(document, name, folder);
     if (document->source.name == NULL || document->source.folder == NULL) {
         ics_yaml_destroy(document);
-        return ics_yaml_document_no_memory(error, name);
+        return ics_error_no_memory(error, name);
     }
     *out = document;
     return ICESTREAM_OK;

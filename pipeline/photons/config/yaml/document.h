@@ -21,7 +21,4 @@ void *ics_yaml_document_memory(ics_yaml *document, size_t bytes);
 /* A copy of `length` bytes with a zero after them, in such memory; NULL: no memory. */
 char *ics_yaml_document_text(ics_yaml *document, const char *text, size_t length);
 
-/* Adds "NAME: error: out of memory". Returns ICESTREAM_E_MEMORY. */
-int ics_yaml_document_no_memory(icestream_error *error, const char *name);
-
 #endif

@@ -1,6 +1,7 @@
 /* Reading YAML with libyaml: its errors in words, and values that are given without a file. */
 #include "pipeline/photons/config/yaml/yaml.h"
 
+#include "base/error.h"
 #include "base/file_kind.h"
 #include "base/visible_text.h"
 #include "pipeline/photons/config/yaml/builder.h"
@@ -139,7 +140,7 @@ static int build_document(ics_yaml *document, const char *text, size_t length, b
 {
     ICS_FREES ics_yaml_builder *build = calloc(1, sizeof *build);
     if (build == NULL) {
-        return ics_yaml_document_no_memory(error, document->source.name);
+        return ics_error_no_memory(error, document->source.name);
     }
     build->document = document;
     build->error = error;
@@ -187,7 +188,7 @@ static int build_literal(ics_yaml *document, const char *text, icestream_error *
     ics_yaml_node *node = ics_yaml_document_memory(document, sizeof *node);
     char *copy = ics_yaml_document_text(document, text, strlen(text));
     if (node == NULL || copy == NULL) {
-        return ics_yaml_document_no_memory(error, document->source.name);
+        return ics_error_no_memory(error, document->source.name);
     }
     *node = (ics_yaml_node){
         .kind = ICS_YAML_SCALAR, .source = &document->source, .text = copy, .nodes = 1};

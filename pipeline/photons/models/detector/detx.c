@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "physics/body.h"
 #include "pipeline/photons/models/types/direction.h"
 #include "pipeline/photons/models/types/pmt_acceptance.h"
@@ -79,7 +80,7 @@ static int version_of(const ics_text_line *line)
         (second->start[0] != 'v' && second->start[0] != 'V')) {
         return 0;
     }
-    const char digit = second->length == 2 ? second->start[1] : '0';
+    const int digit = second->length == 2 ? second->start[1] : '0';
     return digit >= '1' && digit <= '5' ? digit - '0' : -1;
 }
 
@@ -335,7 +336,7 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
                               .reach = sphere->radius,
                               .oversize = sphere->oversize,
                               .beta = sphere->beta,
-                              .pmts = calloc(count, sizeof *pmts),
+                              .pmts = ics_memory_zeros(count, sizeof *pmts),
                               .pmt_count = count};
     types->turns[types->count] = ics_upright;
     types->numbers[types->count] = ICS_TYPE_UNNUMBERED;

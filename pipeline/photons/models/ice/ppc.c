@@ -356,7 +356,7 @@ int ics_ice_from_ppc(const icestream_config *config, ice_medium **out, ics_ice_f
     if (folder.status == ICESTREAM_OK) {
         folder.status = check_version(&folder, *out);
     }
-    if (folder.status == ICESTREAM_OK) {
+    if (folder.status == ICESTREAM_OK && *out != NULL) {
         (*out)->tilt = tilt;
         return ICESTREAM_OK;
     }

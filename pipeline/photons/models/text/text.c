@@ -97,8 +97,8 @@ static int read_descriptor(int descriptor, const char *path, size_t size, ics_te
 
 int ics_text_read_bytes(const char *path, ics_text *out, icestream_error *error)
 {
-    int descriptor;
-    size_t size;
+    int descriptor = -1;
+    size_t size = 0;
     *out = (ics_text){0};
     ICS_TRY(ics_text_open_file(path, TEXT_BYTES_MAX, &descriptor, &size, error));
     const int status = read_descriptor(descriptor, path, size, out, error);
