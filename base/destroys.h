@@ -37,4 +37,12 @@ static inline void ics_cleanup_descriptor(int *variable) // NOLINT(readability-n
     }
 }
 
+/* Returns the descriptor of such a variable, which holds none afterwards. */
+static inline int ics_hand_over_descriptor(int *variable)
+{
+    const int descriptor = *variable;
+    *variable = -1;
+    return descriptor;
+}
+
 #endif

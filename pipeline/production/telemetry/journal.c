@@ -60,8 +60,7 @@ static int open_file(const char *path, int *out, bool *torn, icestream_error *er
                              "%s: found something that is not a file, expected a journal", path);
     }
     ICS_TRY(look_at_end(path, descriptor, &about, torn, error));
-    *out = descriptor;
-    descriptor = -1;
+    *out = ics_hand_over_descriptor(&descriptor);
     return ICESTREAM_OK;
 }
 

@@ -43,10 +43,9 @@ int ics_journal_reader_create(const char *path, ics_journal_reader **out, icestr
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     memset(reader, 0, offsetof(ics_journal_reader, buffer));
-    strcpy(reader->path, path);
-    reader->descriptor = descriptor;
+    memcpy(reader->path, path, strlen(path) + 1);
+    reader->descriptor = ics_hand_over_descriptor(&descriptor);
     reader->left = (uint64_t)about.st_size;
-    descriptor = -1;
     *out = reader;
     return ICESTREAM_OK;
 }

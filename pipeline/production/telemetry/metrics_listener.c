@@ -412,7 +412,7 @@ int ics_metrics_listener_create(const ics_metrics_listener_options *options,
                                 ics_metrics_listener **out, icestream_error *error)
 {
     *out = NULL;
-    listen_address parsed;
+    listen_address parsed = {.any = {.sa_family = AF_UNSPEC}};
     ics_access_token token = {.digest = ""};
     ICS_TRY(prepare(options, &parsed, &token, error));
     ICS_DESTROYS(ics_metrics_listener_destroy)
