@@ -20,7 +20,7 @@ redis() {
 }
 await redis ping
 
-# shellcheck disable=SC2317 # called through `expect`
+# shellcheck disable=SC2120,SC2317 # called through `expect`, also with arguments
 work() {
     "$ICESTREAM" run -q -s "source.queue=$queue" -s source.scan=0.1 -s source.lease=1 -s source.attempts=2 \
         -s source.claims=1 -s device.backend=cpu -s sink.directory=hits --resume "$@"
@@ -58,6 +58,7 @@ says err "for the configuration with the digest aaaaaaaaaaaa" "3 tickets that th
 tickets 3 2 0
 # shellcheck disable=SC2317 # called by `await`
 dead_letters() {
+    # shellcheck disable=SC2119
     work 2>err
     redis XLEN ice:dead
     [ "$(cat answer)" = "$1" ]

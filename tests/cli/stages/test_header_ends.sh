@@ -70,12 +70,15 @@ stopped() {
     wait $process 2>/dev/null || status=$?
     [ $status -eq "$expected" ] || fail "$1: exit status $status instead of $expected after $sent signals"
 }
+# shellcheck disable=SC2317 # called through `await`
 gone() {
     ! kill -0 "$1" 2>/dev/null
 }
+# shellcheck disable=SC2317
 is_compiled() {
     compgen -G "cache/icestream/*.so" >/dev/null
 }
+# shellcheck disable=SC2317
 is_running() {
     grep -q "device: cpu" err
 }
