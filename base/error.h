@@ -20,10 +20,6 @@
         }                                                                                          \
     } while (0)
 
-/* In front of the declaration of a variable: `function` gets its address at the end of its scope,
- * also where ICS_TRY returns. A function that gives the value away empties the variable. */
-#define ICS_CLEANUP(function) __attribute__((cleanup(function)))
-
 /* Returns the first of two results that is not ICESTREAM_OK; ICESTREAM_OK: neither failed. For
  * checks that are all made, so that their errors are reported together. */
 static inline int ics_error_first(int status, int next)

@@ -53,7 +53,7 @@ static size_t next_piece(const char *text, bool lines, char piece[PIECE])
     } else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
         snprintf(piece, PIECE, "\\x%02x", (unsigned)code);
     } else if (reorders(code)) {
-        snprintf(piece, PIECE, "\\u%04x", (unsigned)(code & 0xffff));
+        snprintf(piece, PIECE, "\\u%04x", (unsigned)code);
     } else {
         memcpy(piece, text, length);
         piece[length] = '\0';

@@ -8,7 +8,7 @@
 #ifndef ICS_COMMANDS_COMMAND_H
 #define ICS_COMMANDS_COMMAND_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 
 ICS_CAN_DESTROY(icestream_config, icestream_config_destroy)

@@ -2,7 +2,7 @@
 #ifndef ICS_COMMANDS_MEASURE_EXPERIMENT_H
 #define ICS_COMMANDS_MEASURE_EXPERIMENT_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/commands/measure/step_list.h"
 #include "pipeline/photons/config/config.h"
 #include "pipeline/photons/engine/engine.h"

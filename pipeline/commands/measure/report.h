@@ -2,7 +2,7 @@
 #ifndef ICS_COMMANDS_MEASURE_REPORT_H
 #define ICS_COMMANDS_MEASURE_REPORT_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 
 typedef struct ics_report ics_report;

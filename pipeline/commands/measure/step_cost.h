@@ -24,7 +24,7 @@
 #ifndef ICS_COMMANDS_MEASURE_STEP_COST_H
 #define ICS_COMMANDS_MEASURE_STEP_COST_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/photons/session/world.h"
 
 enum { ICS_STEP_COST_NODES = 16 };

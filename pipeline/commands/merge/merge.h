@@ -2,7 +2,7 @@
 #ifndef ICS_COMMANDS_MERGE_MERGE_H
 #define ICS_COMMANDS_MERGE_MERGE_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 #include "pipeline/commands/merge/merged_metadata.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/devices/batch.h"
 #include "pipeline/photons/provenance/settings.h"

@@ -1,4 +1,4 @@
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/photons/collect/collector_state.h"

@@ -3,7 +3,7 @@
 #ifndef ICS_PHOTONS_COLLECT_COLLECTOR_H
 #define ICS_PHOTONS_COLLECT_COLLECTOR_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/collect/early_rows.h"
 #include "pipeline/photons/collect/hit_histograms.h"

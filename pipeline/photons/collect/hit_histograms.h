@@ -6,7 +6,7 @@
 #ifndef ICS_PHOTONS_COLLECT_HIT_HISTOGRAMS_H
 #define ICS_PHOTONS_COLLECT_HIT_HISTOGRAMS_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/config/config.h"
 

@@ -1,6 +1,6 @@
 #include "pipeline/photons/collect/hit_pieces.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "pipeline/photons/devices/batch.h"

@@ -20,7 +20,7 @@
 #ifndef ICS_PHOTONS_DEVICES_DEVICE_H
 #define ICS_PHOTONS_DEVICES_DEVICE_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/photons/devices/batch.h"
 #include "pipeline/photons/devices/options.h"
 

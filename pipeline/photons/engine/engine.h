@@ -27,7 +27,7 @@
 #ifndef ICS_PHOTONS_ENGINE_ENGINE_H
 #define ICS_PHOTONS_ENGINE_ENGINE_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/photons/devices/device.h"
 #include "pipeline/photons/engine/step_feed.h"
 

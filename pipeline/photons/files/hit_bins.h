@@ -11,7 +11,7 @@
 #ifndef ICS_PHOTONS_FILES_HIT_BINS_H
 #define ICS_PHOTONS_FILES_HIT_BINS_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "physics/detect/time_bins.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/config/config.h"

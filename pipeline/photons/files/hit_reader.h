@@ -2,7 +2,7 @@
 #ifndef ICS_PHOTONS_FILES_HIT_READER_H
 #define ICS_PHOTONS_FILES_HIT_READER_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/files/metadata.h"
 

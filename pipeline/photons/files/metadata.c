@@ -1,6 +1,6 @@
 #include "pipeline/photons/files/metadata.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "stages/random.h"
 

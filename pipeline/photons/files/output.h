@@ -13,7 +13,7 @@
 #ifndef ICS_PHOTONS_FILES_OUTPUT_H
 #define ICS_PHOTONS_FILES_OUTPUT_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 
 #include <sys/types.h>

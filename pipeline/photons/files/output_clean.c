@@ -1,5 +1,5 @@
 /* Removing the .part files that killed writers left in a folder. */
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/files/output.h"
 

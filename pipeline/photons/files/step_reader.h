@@ -26,7 +26,7 @@
 #ifndef ICS_PHOTONS_FILES_STEP_READER_H
 #define ICS_PHOTONS_FILES_STEP_READER_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/files/format/digest.h"
 #include "pipeline/photons/files/step_extent.h"

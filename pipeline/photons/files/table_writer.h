@@ -16,7 +16,7 @@
 #ifndef ICS_PHOTONS_FILES_TABLE_WRITER_H
 #define ICS_PHOTONS_FILES_TABLE_WRITER_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/files/format/layout.h"
 #include "pipeline/photons/files/format/trailer.h"

@@ -3,7 +3,7 @@
 #ifndef ICS_PHOTONS_FILES_TEXT_OUTPUT_H
 #define ICS_PHOTONS_FILES_TEXT_OUTPUT_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 
 enum { ICS_TEXT_OUTPUT_LINE = 512 }; /* bytes of the longest line, with newline and final 0 */

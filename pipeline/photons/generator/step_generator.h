@@ -20,7 +20,7 @@
 #ifndef ICS_PHOTONS_GENERATOR_STEP_GENERATOR_H
 #define ICS_PHOTONS_GENERATOR_STEP_GENERATOR_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/photons/models/models.h"
 #include "pipeline/photons/particles/steps.h"
 

@@ -1,5 +1,6 @@
 #include "pipeline/photons/models/models.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/config/table.h"
 #include "pipeline/photons/models/detector/detector.h"

@@ -2,7 +2,7 @@
 #ifndef ICS_PHOTONS_MODELS_MODELS_H
 #define ICS_PHOTONS_MODELS_MODELS_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "physics/model.h"
 #include "pipeline/photons/config/config.h"
 #include "pipeline/photons/files/format/digest.h"

@@ -22,7 +22,7 @@
 #ifndef ICS_PHOTONS_SESSION_STATE_H
 #define ICS_PHOTONS_SESSION_STATE_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/photons/engine/engine.h"
 #include "pipeline/photons/engine/memory_sink.h"
 #include "pipeline/photons/generator/step_generator.h"

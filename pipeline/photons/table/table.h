@@ -15,7 +15,7 @@
 #ifndef ICS_PHOTONS_TABLE_TABLE_H
 #define ICS_PHOTONS_TABLE_TABLE_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 #include "pipeline/photons/files/format/digest.h"
 

@@ -1,5 +1,5 @@
 /* Opening and writing a checkpoint. checkpoint/read.c reads its records. */
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/json_dump.h"

@@ -17,7 +17,7 @@
 #ifndef ICS_PRODUCTION_CHECKPOINT_CHECKPOINT_H
 #define ICS_PRODUCTION_CHECKPOINT_CHECKPOINT_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/photons/collect/collector.h"
 #include "pipeline/photons/devices/batch.h"
 #include "pipeline/photons/devices/photon_intervals.h"

@@ -8,7 +8,7 @@
 #ifndef ICS_PRODUCTION_QUEUE_LINK_H
 #define ICS_PRODUCTION_QUEUE_LINK_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/production/queue/address.h"
 
 #include <hiredis/hiredis.h>

@@ -1,6 +1,6 @@
 #include "pipeline/production/queue/put.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "base/url.h"
@@ -168,7 +168,7 @@ static void free_steps(step_file *file)
 static int send_file(const ics_queue_put_options *options, ics_queue_link *link, const char *path,
                      ics_queue_put_counts *counts, icestream_error *error)
 {
-    __attribute__((cleanup(free_steps))) step_file file = {.size = 0};
+    ICS_CLEANUP(free_steps) step_file file = {.size = 0};
     ICS_DESTROYS(freeReplyObject) redisReply *reply = NULL;
     ics_queue_command command;
     char shown[65];

@@ -1,6 +1,6 @@
 #include "pipeline/production/queue/steps.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "base/url.h"

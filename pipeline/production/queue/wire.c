@@ -4,8 +4,8 @@
  * neither raises SIGPIPE. */
 #include "pipeline/production/queue/wire.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/destroys.h"
 #include "base/new.h"
 
 #include <errno.h>

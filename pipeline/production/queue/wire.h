@@ -2,7 +2,7 @@
 #ifndef ICS_PRODUCTION_QUEUE_WIRE_H
 #define ICS_PRODUCTION_QUEUE_WIRE_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/production/queue/address.h"
 
 #include <hiredis/hiredis.h>

@@ -7,6 +7,7 @@
 #ifndef ICS_PRODUCTION_SPOOL_FILES_H
 #define ICS_PRODUCTION_SPOOL_FILES_H
 
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 
 #include <limits.h>
@@ -71,7 +72,7 @@ bool ics_spool_names_have(const ics_names *names, const char *name);
 /* Keeps errno. */
 void ics_spool_names_free(ics_names *names);
 /* Stands before a list that a function frees at every exit. */
-#define ICS_FREES_NAMES __attribute__((cleanup(ics_spool_names_free)))
+#define ICS_FREES_NAMES ICS_CLEANUP(ics_spool_names_free)
 
 /* Sets the error "PATH: WHAT: CAUSE; REMEDY" from errno, which becomes the error's cause and is
  * kept. `remedy` NULL: the usual one for this cause. Returns ICESTREAM_E_MEMORY for ENOMEM,

@@ -1,6 +1,6 @@
 #include "pipeline/production/spool/lease.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/json_read.h"
 #include "base/json_text.h"

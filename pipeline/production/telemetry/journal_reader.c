@@ -1,6 +1,6 @@
 #include "pipeline/production/telemetry/journal_reader.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_read.h"
 

@@ -3,7 +3,7 @@
 #ifndef ICS_PRODUCTION_TELEMETRY_JOURNAL_READER_H
 #define ICS_PRODUCTION_TELEMETRY_JOURNAL_READER_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/production/telemetry/event.h"
 
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #ifndef ICS_PRODUCTION_TELEMETRY_JOURNAL_SUMMARY_H
 #define ICS_PRODUCTION_TELEMETRY_JOURNAL_SUMMARY_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/production/telemetry/journal_reader.h"
 #include "pipeline/production/telemetry/latency.h"
 

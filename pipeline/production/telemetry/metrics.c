@@ -1,7 +1,7 @@
 #include "pipeline/production/telemetry/metrics.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/destroys.h"
 #include "base/error.h"
 #include "base/new.h"
 #include "base/visible_text.h"

@@ -8,7 +8,7 @@
 #ifndef ICS_PRODUCTION_TELEMETRY_METRICS_LISTENER_H
 #define ICS_PRODUCTION_TELEMETRY_METRICS_LISTENER_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/production/telemetry/live_history.h"
 #include "pipeline/production/telemetry/metrics.h"
 

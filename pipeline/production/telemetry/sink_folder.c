@@ -1,6 +1,6 @@
 #include "pipeline/production/telemetry/sink_folder.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_text.h"
 #include "pipeline/production/telemetry/event.h"

@@ -1,6 +1,6 @@
 #include "pipeline/production/transfer/transfer.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/new.h"

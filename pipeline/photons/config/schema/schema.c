@@ -1,7 +1,7 @@
 /* Reading a structure by its schema: keys, sections, groups, and errors about keys. */
 #include "pipeline/photons/config/schema/schema.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/replaced.h"
 #include "pipeline/photons/config/schema/kinds.def"
 #include "pipeline/photons/config/schema/nearest.h"

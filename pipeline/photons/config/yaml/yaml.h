@@ -9,7 +9,7 @@
 #ifndef ICS_PHOTONS_CONFIG_YAML_YAML_H
 #define ICS_PHOTONS_CONFIG_YAML_YAML_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #define ICS_YAML_DEPTH_MAX   32      /* collections inside each other */

@@ -2,7 +2,7 @@
 #ifndef ICS_PHOTONS_FILES_FORMAT_DIGEST_H
 #define ICS_PHOTONS_FILES_FORMAT_DIGEST_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/icestream.h"
 
 /* 64 lower-case hexadecimal digits and the terminating zero. */

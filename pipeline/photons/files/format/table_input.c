@@ -1,6 +1,6 @@
 #include "pipeline/photons/files/format/table_input.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/json_read.h"

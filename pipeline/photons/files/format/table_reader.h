@@ -7,7 +7,7 @@
 #ifndef ICS_PHOTONS_FILES_FORMAT_TABLE_READER_H
 #define ICS_PHOTONS_FILES_FORMAT_TABLE_READER_H
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "pipeline/photons/files/format/digest.h"
 #include "pipeline/photons/files/format/layout.h"
 

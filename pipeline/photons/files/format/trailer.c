@@ -1,6 +1,6 @@
 #include "pipeline/photons/files/format/trailer.h"
 
-#include "base/destroys.h"
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json_dump.h"
 #include "base/json_read.h"

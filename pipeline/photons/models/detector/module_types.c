@@ -1,3 +1,4 @@
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/models/detector/parts.h"
 #include "pipeline/photons/models/types/direction.h"

@@ -1,4 +1,5 @@
 /* Tilt: layers that lie higher or lower at other positions (physics.md 6.1). */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/models/ice/features.h"
 #include "pipeline/photons/models/ice/tilt.h"

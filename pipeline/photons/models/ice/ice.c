@@ -1,5 +1,6 @@
 #include "pipeline/photons/models/ice/ice.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "kernels/stage.h"
 #include "pipeline/photons/models/ice/features.h"

@@ -1,3 +1,4 @@
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/files/format/digest.h"
 #include "pipeline/photons/models/ice/sources.h"

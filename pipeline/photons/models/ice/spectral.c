@@ -1,4 +1,5 @@
 /* Water from a YAML file: absorption, scattering and index of refraction by wavelength. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "physics/water.h"
 #include "pipeline/photons/config/schema/kinds.def"

@@ -1,5 +1,6 @@
 #include "pipeline/photons/models/ice/tilt.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* Ice from a YAML file. Its layers stand in the file or in a CSV file. */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/config/schema/kinds.def"
 #include "pipeline/photons/models/ice/features.h"

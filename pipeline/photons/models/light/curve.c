@@ -1,5 +1,6 @@
 #include "pipeline/photons/models/light/curve.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "physics/light/light_curve.h"

@@ -1,4 +1,5 @@
 /* The spectra of a run: Cherenkov light, the built-in light sources, and those of light.spectra. */
+#include "base/cleanup.h"
 #include "pipeline/photons/models/light/builder.h"
 #include "stages/optics.h"
 

@@ -1,5 +1,6 @@
 #include "pipeline/photons/models/light/wavelength_table.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/config/schema/schema.h"
 

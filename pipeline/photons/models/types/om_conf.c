@@ -1,4 +1,5 @@
 /* ppc's files of module types: om.conf and om.map (the documentation of ppc, doc/index.rst). */
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "physics/body.h"
 #include "pipeline/photons/models/detector/sensors.h"

@@ -1,5 +1,6 @@
 #include "pipeline/photons/models/types/pmt_acceptance.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/config/schema/schema.h"
 #include "pipeline/photons/models/detector/angular.h"

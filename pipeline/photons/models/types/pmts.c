@@ -1,4 +1,5 @@
 
+#include "base/cleanup.h"
 #include "physics/body.h"
 #include "pipeline/photons/config/schema/schema.h"
 #include "pipeline/photons/models/types/direction.h"

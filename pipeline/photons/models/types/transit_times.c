@@ -1,5 +1,6 @@
 #include "pipeline/photons/models/types/transit_times.h"
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/models/types/members.h"
 
