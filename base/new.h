@@ -29,12 +29,13 @@ void *ics_new_size(void *array, size_t count, size_t size) __attribute__((return
 char *ics_new_copy(const char *text);
 /* Returns a text as asprintf() makes it. */
 char *ics_new_text(const char *format, ...) __attribute__((returns_nonnull, format(printf, 1, 2)));
-/* Returns what another library has made, and ends the process if it is NULL. Use it only for
- * results that are NULL for want of memory and for nothing else. */
+/* Returns what another library has made, and ends the process if that is NULL. Use it only for
+ * functions that return NULL for one reason: there was no memory. */
 void *ics_new_made(void *made) __attribute__((returns_nonnull));
 
-/* Adds a value to an object or to an array, which take the reference over. A value of NULL is want
- * of memory, so use them only for texts that are UTF-8. */
+/* Adds a value to an object or to an array, which takes the reference over. These functions take
+ * NULL as a value that could not be made without memory. jansson also returns NULL for texts that
+ * are not UTF-8, so do not use them for such texts. */
 void ics_new_member(json_t *object, const char *key, json_t *value);
 void ics_new_item(json_t *array, json_t *value);
 

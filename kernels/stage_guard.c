@@ -16,7 +16,7 @@ enum { FAULTS = sizeof faults / sizeof *faults };
 static const int stops[] = {SIGINT, SIGTERM};
 enum { STOPS = sizeof stops / sizeof *stops };
 
-/* A signal handler has no other argument. */
+/* A handler of signals gets no pointer of ours, so its state is global. */
 static atomic_bool catches;
 static struct sigaction before_fault[FAULTS], before_stop[STOPS];
 static atomic_uint inside;                    /* threads in kernels with headers */
