@@ -103,7 +103,8 @@ def check_life(icestream, settings, folder):
     put_file(icestream, folder, "first")
     wait_for(lambda: os.path.exists(f"{folder}/hits/first.hits.npy"), "no hits of first")
     service.process.send_signal(signal.SIGUSR1)
-    check("photons at" in service.expect_message("STATUS="), "no progress in the status")
+    status = service.expect_message("STATUS=")
+    check(" photons" in status and " hits" in status, f"no progress in the status: {status}")
     # ExecReload sends SIGHUP: after a rotation a new journal is begun.
     check(settings["ExecReload"][0].endswith("kill -HUP $MAINPID"), settings["ExecReload"])
     os.rename(journal, journal + ".1")

@@ -68,9 +68,10 @@ same_rows filed/f2k.hits.npy piped/stdin-000000.hits.npy
 
 # If generate is terminated, it ends at once, also if all threads wait for a reader that does not read. An
 # incomplete file never has its final name, and the next run overwrites it.
-endless='particles.list=[{type: e-, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0, energy: 9e7}]'
+# A profile of this cascade would be written in a tenth of a second.
+endless=(-s particles.cascades=steps -s 'particles.list=[{type: e-, x: 0, y: 0, z: 0, zenith: 0, azimuth: 0, energy: 9e7}]')
 mkfifo stalled
-"$ICESTREAM" generate --threads 3 -s "$endless" -o - >stalled 2>err &
+"$ICESTREAM" generate --threads 3 "${endless[@]}" -o - >stalled 2>err &
 process=$!
 exec 3<stalled
 head -c 1024 <&3 >first
@@ -83,7 +84,7 @@ rows first 65536
 
 expect 0 "$ICESTREAM" generate -s workload.steps=10 -o endless.steps.npy
 cp endless.steps.npy short.steps.npy
-"$ICESTREAM" generate --threads 3 -s "$endless" -s particles.file_limit=1000000000000000 -o endless.steps.npy --force 2>err &
+"$ICESTREAM" generate --threads 3 "${endless[@]}" -s particles.file_limit=1000000000000000 -o endless.steps.npy --force 2>err &
 process=$!
 await [ -s endless.steps.npy.part ]
 kill -TERM $process
@@ -96,7 +97,7 @@ same endless.steps.npy short.steps.npy
 is_missing endless.steps.npy.part
 
 # The reader of the pipe ends.
-"$ICESTREAM" generate --threads 3 -s "$endless" -o - 2>err | head -c 1024 >first
+"$ICESTREAM" generate --threads 3 "${endless[@]}" -o - 2>err | head -c 1024 >first
 [ "${PIPESTATUS[0]}" -eq 74 ] || fail "the reader has gone: exit status ${PIPESTATUS[0]}"
 ! grep -q "cannot write" err || fail "generate says that its reader has gone, which only a run says"
 rows first 65536
