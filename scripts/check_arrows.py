@@ -41,6 +41,7 @@ ROOMS = [
     ['pipeline/photons/provenance'],
     ['pipeline/photons/collect'],
     ['pipeline/photons/session'],
+    ['pipeline/photons/replay'],
     # production: files, folders, queues, sockets, and what operators watch
     ['pipeline/production/transfer'],
     ['pipeline/production/spool', 'pipeline/production/source', 'pipeline/production/telemetry'],
