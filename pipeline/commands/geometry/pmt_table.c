@@ -19,7 +19,7 @@ typedef struct row {
 
 #define COLUMN(member, kind, unit)                                                                 \
     {                                                                                              \
-        #member, {kind, sizeof(((row *)0)->member)}, offsetof(row, member), unit                   \
+        #member, {kind, sizeof(((row *)0)->member)}, offsetof(row, member), unit, 0                \
     }
 static const ics_layout_field columns[] = {
     COLUMN(x, 'f', "m"),      COLUMN(y, 'f', "m"),      COLUMN(z, 'f', "m"),

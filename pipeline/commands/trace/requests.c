@@ -15,12 +15,12 @@ static int no_memory(size_t count, icestream_error *error)
     return ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for %zu photons", count);
 }
 
-static int add_request(ics_trace_requests *requests, ics_trace_request request,
+static int add_request(ics_trace_requests *requests, ics_replay_photon request,
                        icestream_error *error)
 {
     if (requests->count == requests->capacity) {
         const size_t capacity = requests->capacity ? 2 * requests->capacity : 64;
-        ics_trace_request *grown = reallocarray(requests->items, capacity, sizeof *grown);
+        ics_replay_photon *grown = reallocarray(requests->items, capacity, sizeof *grown);
         if (grown == NULL) {
             return no_memory(capacity, error);
         }
@@ -45,7 +45,7 @@ static int add_hit(ics_trace_requests *requests, const icestream_hit *hit, icest
         requests->hit_capacity = capacity;
     }
     requests->hits[requests->hit_count++] = *hit;
-    return add_request(requests, (ics_trace_request){hit->event_id, hit->step_id, hit->photon_id},
+    return add_request(requests, (ics_replay_photon){hit->event_id, hit->step_id, hit->photon_id},
                        error);
 }
 
@@ -88,7 +88,7 @@ static bool parse_part(const char *start, size_t length, uint64_t most, uint64_t
 }
 
 /* Reads three whole numbers with colons between them. */
-static bool parse_photon(const char *text, size_t length, ics_trace_request *out)
+static bool parse_photon(const char *text, size_t length, ics_replay_photon *out)
 {
     static const uint64_t most[] = {UINT64_MAX, UINT32_MAX, UINT32_MAX};
     uint64_t parts[3];
@@ -101,7 +101,7 @@ static bool parse_photon(const char *text, size_t length, ics_trace_request *out
         text += part + 1;
         length -= colon != NULL ? part + 1 : part;
     }
-    *out = (ics_trace_request){parts[0], (uint32_t)parts[1], (uint32_t)parts[2]};
+    *out = (ics_replay_photon){parts[0], (uint32_t)parts[1], (uint32_t)parts[2]};
     return true;
 }
 
@@ -122,7 +122,7 @@ static int read_list(ics_trace_requests *requests, const char *path, icestream_e
         for (size_t i = 0; status == ICESTREAM_OK && i < line.count && i < ICS_TEXT_FIELDS_MAX;
              ++i) {
             const ics_text_field *field = &line.fields[i];
-            ics_trace_request request;
+            ics_replay_photon request;
             char shown[48];
             if (parse_photon(field->start, field->length, &request)) {
                 status = add_request(requests, request, error);
@@ -143,7 +143,7 @@ static int read_list(ics_trace_requests *requests, const char *path, icestream_e
 
 static int add_photon(ics_trace_requests *requests, const char *text, icestream_error *error)
 {
-    ics_trace_request request;
+    ics_replay_photon request;
     if (text[0] == '@') {
         return read_list(requests, text + 1, error);
     }
@@ -156,31 +156,6 @@ static int add_photon(ics_trace_requests *requests, const char *text, icestream_
 }
 
 /* ---- all together ---------------------------------------------------------------------------- */
-
-static int compare_requests(const void *a, const void *b)
-{
-    const ics_trace_request *left = a, *right = b;
-    if (left->event_id != right->event_id) {
-        return left->event_id < right->event_id ? -1 : 1;
-    }
-    if (left->step_id != right->step_id) {
-        return left->step_id < right->step_id ? -1 : 1;
-    }
-    return (left->photon_id > right->photon_id) - (left->photon_id < right->photon_id);
-}
-
-/* Sorts the requests and removes repeated ones. */
-static void sort_and_unite(ics_trace_requests *requests)
-{
-    size_t kept = 0;
-    qsort(requests->items, requests->count, sizeof *requests->items, compare_requests);
-    for (size_t i = 0; i < requests->count; ++i) {
-        if (kept == 0 || compare_requests(&requests->items[kept - 1], &requests->items[i]) != 0) {
-            requests->items[kept++] = requests->items[i];
-        }
-    }
-    requests->count = kept;
-}
 
 static int collect(const icestream_trace_options *options, ics_trace_requests *out,
                    icestream_error *error)
@@ -210,7 +185,7 @@ int ics_trace_requests_create(const icestream_trace_options *options, ics_trace_
         ics_trace_requests_free(out);
         return status;
     }
-    sort_and_unite(out);
+    out->count = ics_replay_photons_unite(out->items, out->count);
     return ICESTREAM_OK;
 }
 
@@ -220,20 +195,4 @@ void ics_trace_requests_free(ics_trace_requests *requests)
     free(requests->hits);
     json_decref(requests->metadata);
     *requests = (ics_trace_requests){.items = NULL};
-}
-
-size_t ics_trace_requests_find(const ics_trace_requests *requests, uint64_t event_id,
-                               uint32_t step_id)
-{
-    const ics_trace_request first = {event_id, step_id, 0};
-    size_t low = 0, high = requests->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (compare_requests(&requests->items[middle], &first) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
 }

@@ -6,7 +6,6 @@
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/trace/photon.h"
 #include "pipeline/commands/trace/requests.h"
-#include "pipeline/commands/trace/steps.h"
 #include "pipeline/commands/trace/verdict.h"
 #include "pipeline/photons/devices/batch.h"
 #include "pipeline/photons/devices/device.h"
@@ -14,6 +13,7 @@
 #include "pipeline/photons/files/table_writer.h"
 #include "pipeline/photons/provenance/origin.h"
 #include "pipeline/photons/provenance/settings.h"
+#include "pipeline/photons/replay/steps.h"
 #include "pipeline/photons/session/world.h"
 #include "pipeline/production/telemetry/task_progress.h"
 
@@ -30,7 +30,7 @@ typedef struct tracer {
     ice_variants variants;
     ics_origin origin;
     ics_trace_requests requests;
-    ics_trace_steps steps;
+    ics_replay_steps steps;
     ics_table_writer *writer;
     icestream_path_point *points; /* [BLOCK]; the first `filled` are not written yet */
     size_t filled;
@@ -148,7 +148,7 @@ static int put_point(void *self, const ics_trace_point *point)
 
 /* ---- photons --------------------------------------------------------------------------------- */
 
-static bool is_of(const icestream_hit *hit, const ics_trace_request *request)
+static bool is_of(const icestream_hit *hit, const ics_replay_photon *request)
 {
     return hit->event_id == request->event_id && hit->step_id == request->step_id &&
            hit->photon_id == request->photon_id;
@@ -277,8 +277,9 @@ static int trace(tracer *t, FILE *out)
     ICS_TRY(check_output(config, t->options, t->error));
     ICS_TRY(ics_trace_requests_create(t->options, &t->requests, t->error));
     ICS_TRY(set_up(t));
-    ICS_TRY(ics_trace_steps_find(config, t->options->steps, &t->requests, t->world.models,
-                                 &t->steps, t->error));
+    const ics_replay_photons photons = {t->requests.items, t->requests.count, t->requests.metadata};
+    ICS_TRY(ics_replay_steps_find(config, t->options->steps, &photons, t->world.models, &t->steps,
+                                  t->error));
     const int status = write_paths(t);
     ics_task_progress_end(&t->progress);
     ICS_TRY(status);
@@ -296,7 +297,7 @@ int icestream_trace(const icestream_config *config, const icestream_trace_option
     ics_table_writer_destroy(t.writer);
     free(t.points);
     free(t.found);
-    ics_trace_steps_free(&t.steps);
+    ics_replay_steps_free(&t.steps);
     ics_trace_requests_free(&t.requests);
     ics_world_destroy(&t.world);
     return status;

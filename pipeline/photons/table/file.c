@@ -18,7 +18,7 @@
 
 enum { SUM_BYTES = 8, PIECE = 8 << 20 };
 
-static const ics_layout_field sum_field = {"sum", {'i', SUM_BYTES}, 0, "2^-32 of a weight"};
+static const ics_layout_field sum_field = {"sum", {'i', SUM_BYTES}, 0, "2^-32 of a weight", 0};
 static const ics_layout table_layout = {
     .name = "icestream.table",
     .short_name = "table",

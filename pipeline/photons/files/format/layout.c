@@ -4,7 +4,7 @@
 
 #define FIELD(record, kind, member, unit)                                                          \
     {                                                                                              \
-        #member, {kind, sizeof(((record *)0)->member)}, offsetof(record, member), unit             \
+        #member, {kind, sizeof(((record *)0)->member)}, offsetof(record, member), unit, 0          \
     }
 
 static const ics_layout_field step_fields[] = {

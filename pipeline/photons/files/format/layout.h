@@ -23,6 +23,7 @@ typedef struct ics_layout_field {
     ics_layout_number_type type;
     uint32_t offset;  /* bytes from the start of the row */
     const char *unit; /* "1" for pure numbers */
+    uint32_t count;   /* numbers in an array; 0: one number. Only files that are written have any */
 } ics_layout_field;
 
 typedef struct ics_layout {

@@ -373,9 +373,12 @@ static size_t write_dictionary(const ics_layout *schema, uint64_t rows, char *te
         (size_t)snprintf(text, size, "%s%20" PRIu64 ",), 'descr': [", own_beginning, rows);
     for (size_t i = 0; i < schema->field_count; ++i) {
         const ics_layout_field *field = &schema->fields[i];
-        used += (size_t)snprintf(text + used, size - used, "%s('%s', '%c%c%d')", i ? ", " : "",
+        used += (size_t)snprintf(text + used, size - used, "%s('%s', '%c%c%d'", i ? ", " : "",
                                  field->name, field->type.bytes > 1 ? '<' : '|', field->type.kind,
                                  field->type.bytes);
+        used += field->count > 0
+                    ? (size_t)snprintf(text + used, size - used, ", (%" PRIu32 ",))", field->count)
+                    : (size_t)snprintf(text + used, size - used, ")");
     }
     return used + (size_t)snprintf(text + used, size - used, "], 'fortran_order': False, }");
 }

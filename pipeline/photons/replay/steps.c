@@ -1,4 +1,4 @@
-#include "pipeline/commands/trace/steps.h"
+#include "pipeline/photons/replay/steps.h"
 
 #include "base/blocked.h"
 #include "base/error.h"
@@ -20,19 +20,61 @@ enum { BLOCK = 16384 }; /* steps read at a time */
 
 /* The state of the search, which reads one step file after the other. */
 typedef struct search {
-    const ics_trace_requests *requests;
+    const ics_replay_photons *photons;
     const icestream_config *config;
     json_t *light; /* what the steps' light must be made with */
     uint32_t spectra;
     bool named;        /* --steps names the file: it is used even if its digest is another one */
     const char **from; /* [count], where each step was found; NULL: not found yet */
-    ics_trace_steps *steps;
+    ics_replay_steps *steps;
     bool used; /* the file that is read now has some of the steps */
 } search;
 
 static int no_memory(icestream_error *error)
 {
-    return ics_error_set(error, ICESTREAM_E_MEMORY, "trace: out of memory for steps");
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for steps");
+}
+
+/* ---- photons --------------------------------------------------------------------------------- */
+
+int ics_replay_photon_compare(const void *a, const void *b)
+{
+    const ics_replay_photon *left = a, *right = b;
+    if (left->event_id != right->event_id) {
+        return left->event_id < right->event_id ? -1 : 1;
+    }
+    if (left->step_id != right->step_id) {
+        return left->step_id < right->step_id ? -1 : 1;
+    }
+    return (left->photon_id > right->photon_id) - (left->photon_id < right->photon_id);
+}
+
+size_t ics_replay_photons_unite(ics_replay_photon *items, size_t count)
+{
+    size_t kept = 0;
+    qsort(items, count, sizeof *items, ics_replay_photon_compare);
+    for (size_t i = 0; i < count; ++i) {
+        if (kept == 0 || ics_replay_photon_compare(&items[kept - 1], &items[i]) != 0) {
+            items[kept++] = items[i];
+        }
+    }
+    return kept;
+}
+
+size_t ics_replay_photons_find(const ics_replay_photons *photons, uint64_t event_id,
+                               uint32_t step_id)
+{
+    const ics_replay_photon first = {event_id, step_id, 0};
+    size_t low = 0, high = photons->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ics_replay_photon_compare(&photons->items[middle], &first) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
 }
 
 /* ---- which files ----------------------------------------------------------------------------- */
@@ -132,14 +174,14 @@ static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *
     return found;
 }
 
-/* Stores a step for all requests of its photons. */
+/* Stores a step for all of its photons. */
 static int store_step(search *s, const icestream_step *step, const char *path,
                       icestream_error *error)
 {
-    const ics_trace_requests *requests = s->requests;
-    size_t i = ics_trace_requests_find(requests, step->event_id, step->step_id);
-    for (; i < requests->count && requests->items[i].event_id == step->event_id &&
-           requests->items[i].step_id == step->step_id;
+    const ics_replay_photons *photons = s->photons;
+    size_t i = ics_replay_photons_find(photons, step->event_id, step->step_id);
+    for (; i < photons->count && photons->items[i].event_id == step->event_id &&
+           photons->items[i].step_id == step->step_id;
          ++i) {
         icestream_step *item = &s->steps->items[i];
         const void *before = item, *now = step; /* compares all bytes: rows have no gaps */
@@ -149,12 +191,12 @@ static int store_step(search *s, const icestream_step *step, const char *path,
                                  " and step_id %u, expected one; name the right file: --steps FILE",
                                  s->from[i], path, step->event_id, step->step_id);
         }
-        if (requests->items[i].photon_id >= step->photons) {
+        if (photons->items[i].photon_id >= step->photons) {
             return ics_error_set(error, ICESTREAM_E_INPUT,
                                  "%s: event_id %" PRIu64 ", step_id %u: found photons 0 to %" PRId64
                                  ", expected photon %u among them",
                                  path, step->event_id, step->step_id, (int64_t)step->photons - 1,
-                                 requests->items[i].photon_id);
+                                 photons->items[i].photon_id);
         }
         *item = *step;
         s->from[i] = path;
@@ -186,7 +228,7 @@ static int look_through(search *s, const char *path, icestream_error *error)
     bool names_inputs = false, counts = true;
     ICS_TRY(ics_step_reader_open(path, s->spectra, &reader, error));
     ICS_TRY(ics_step_reader_check(reader, &summary, NULL, error));
-    if (!is_origin_of_hits(s->requests->metadata, summary.digest, &names_inputs)) {
+    if (!is_origin_of_hits(s->photons->metadata, summary.digest, &names_inputs)) {
         counts = s->named || !names_inputs;
         s->steps->foreign = names_inputs && s->named;
     }
@@ -209,10 +251,10 @@ static int look_through(search *s, const char *path, icestream_error *error)
 static bool has_all(const search *s)
 {
     size_t found = 0;
-    for (size_t i = 0; i < s->requests->count; ++i) {
+    for (size_t i = 0; i < s->photons->count; ++i) {
         found += s->from[i] != NULL;
     }
-    return found == s->requests->count;
+    return found == s->photons->count;
 }
 
 /* Makes the metadata that the hits would have. */
@@ -237,7 +279,7 @@ static int refuse_light(const search *s, const icestream_config *config, const i
     char keys[1024] = "";
     json_auto_t *ours = NULL;
     ICS_TRY(expect_of(config, models, digest, &ours, error));
-    ICS_TRY(ics_settings_list(s->requests->metadata, ours, keys, sizeof keys, error));
+    ICS_TRY(ics_settings_list(s->photons->metadata, ours, keys, sizeof keys, error));
     return ics_error_set(error, ICESTREAM_E_INPUT,
                          "the hits: found digests.input of other steps than the %s of this "
                          "configuration, expected the configuration that made the hits; these "
@@ -257,7 +299,7 @@ static int check_light(const search *s, const icestream_config *config, const ic
                              "the steps: --steps FILE");
     }
     ICS_TRY(ics_light_digest_make(config, models, digest, error));
-    return is_origin_of_hits(s->requests->metadata, digest, &names_inputs) || !names_inputs
+    return is_origin_of_hits(s->photons->metadata, digest, &names_inputs) || !names_inputs
                ? ICESTREAM_OK
                : refuse_light(s, config, models, digest, error);
 }
@@ -314,8 +356,8 @@ static int require_folders(const pattern_list *patterns, icestream_error *error)
 static int require_all(const search *s, const pattern_list *patterns, icestream_error *error)
 {
     bool names_inputs = false;
-    (void)is_origin_of_hits(s->requests->metadata, "", &names_inputs);
-    for (size_t i = 0; i < s->requests->count; ++i) {
+    (void)is_origin_of_hits(s->photons->metadata, "", &names_inputs);
+    for (size_t i = 0; i < s->photons->count; ++i) {
         if (s->from[i] == NULL) {
             return require_folders(patterns, error) != ICESTREAM_OK
                        ? ICESTREAM_E_INPUT
@@ -324,7 +366,7 @@ static int require_all(const search *s, const pattern_list *patterns, icestream_
                              "event_id %" PRIu64
                              ", step_id %u: found no such step in %zu step file%s%s, "
                              "expected it in %s",
-                             s->requests->items[i].event_id, s->requests->items[i].step_id,
+                             s->photons->items[i].event_id, s->photons->items[i].step_id,
                              s->steps->files, s->steps->files == 1 ? "" : "s",
                              names_inputs && !s->named ? " from which the hits were made" : "",
                              s->named ? "the file of --steps"
@@ -365,14 +407,14 @@ static int find_all(search *s, const ics_models *models, const char *path, glob_
     return require_all(s, patterns, error);
 }
 
-int ics_trace_steps_find(const icestream_config *config, const char *path,
-                         const ics_trace_requests *requests, const ics_models *models,
-                         ics_trace_steps *out, icestream_error *error)
+int ics_replay_steps_find(const icestream_config *config, const char *path,
+                          const ics_replay_photons *photons, const ics_models *models,
+                          ics_replay_steps *out, icestream_error *error)
 {
-    const size_t count = requests->count;
-    *out = (ics_trace_steps){
+    const size_t count = photons->count;
+    *out = (ics_replay_steps){
         .items = calloc(count, sizeof *out->items), .count = count, .inputs = json_array()};
-    search s = {.requests = requests,
+    search s = {.photons = photons,
                 .config = config,
                 .spectra = (uint32_t)models->light->count,
                 .named = path != NULL,
@@ -386,14 +428,14 @@ int ics_trace_steps_find(const icestream_config *config, const char *path,
     free(s.from);
     json_decref(s.light);
     if (status != ICESTREAM_OK) {
-        ics_trace_steps_free(out);
+        ics_replay_steps_free(out);
     }
     return status;
 }
 
-void ics_trace_steps_free(ics_trace_steps *steps)
+void ics_replay_steps_free(ics_replay_steps *steps)
 {
     free(steps->items);
     json_decref(steps->inputs);
-    *steps = (ics_trace_steps){.items = NULL};
+    *steps = (ics_replay_steps){.items = NULL};
 }
