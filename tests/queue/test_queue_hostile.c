@@ -137,7 +137,8 @@ START_TEST(test_files_outside)
 END_TEST
 
 /* Tickets that this run cannot use, and another one may, stay in the queue, and do not hide those
- * behind them. After attempts (3) they are dead letters with the reason. */
+ * behind them. When three workers (attempts) have declined them, they are dead letters with the
+ * reason. */
 START_TEST(test_tickets_of_others)
 {
     static const char digest[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -156,8 +157,10 @@ START_TEST(test_tickets_of_others)
         BROKER_CALL("XADD", "work", "*", "name", "a.npy", i == 3 ? "steps" : "other", "x",
                     cases[i][0], cases[i][1]);
         for (unsigned attempt = 1; attempt <= 3; ++attempt) {
+            static const char *const workers[] = {"one", "two", "three"};
             add_ticket("good.npy");
             ics_claims_destroy(&one); /* a new worker looks at once */
+            options.worker = workers[attempt - 1];
             ck_assert_int_eq(ics_queue_claims_create(&options, &one, NULL), ICESTREAM_OK);
             if (attempt == 3) {
                 broker_refused(&one, cases[i][2]);
@@ -173,6 +176,32 @@ START_TEST(test_tickets_of_others)
         ck_assert_int_eq(BROKER_CALL("XLEN", "work"), 0);
         ics_claims_destroy(&one);
     }
+}
+END_TEST
+
+/* A worker with a wrong configuration alone, however often it declines a ticket, does not make a
+ * dead letter of it, and takes no attempt of the others. */
+START_TEST(test_one_wrong_worker)
+{
+    ics_claims wrong, right;
+    ics_queue_claims_options options = broker_options("wrong", 60);
+    BROKER_CALL("XADD", "work", "*", "name", "a.npy", "url", "root://host/a.npy");
+    for (int i = 0; i < 5; ++i) { /* attempts: 3 */
+        ck_assert_int_eq(ics_queue_claims_create(&options, &wrong, NULL), ICESTREAM_OK);
+        broker_claim(&wrong, NULL);
+        ics_claims_destroy(&wrong);
+        broker_age("(given back)", 61);
+    }
+    ck_assert_int_eq(BROKER_CALL("HLEN", "work:declined"), 1);
+    options.worker = "right";
+    options.fetches = true;
+    ck_assert_int_eq(ics_queue_claims_create(&options, &right, NULL), ICESTREAM_OK);
+    ics_claim claim = broker_claim(&right, "a.npy");
+    ck_assert_ptr_null(claim.refusal);
+    ck_assert_uint_eq(claim.attempt, 1);
+    ck_assert(broker_done(&right, &claim, ""));
+    ck_assert_int_eq(BROKER_CALL("EXISTS", "work:declined"), 0);
+    ics_claims_destroy(&right);
 }
 END_TEST
 
@@ -543,11 +572,17 @@ END_TEST
 
 ICS_TEST_MAIN("queue hostile")
 {
-    const TTest *const with_broker[] = {test_malformed_tickets, test_monstrous_tickets,
-                                        test_same_names_wait,   test_files_outside,
-                                        test_tickets_of_others, test_files_to_fetch,
-                                        test_tickets_of_nobody, test_forged_lines,
-                                        test_mute_broker,       test_rights};
+    const TTest *const with_broker[] = {test_malformed_tickets,
+                                        test_monstrous_tickets,
+                                        test_same_names_wait,
+                                        test_files_outside,
+                                        test_tickets_of_others,
+                                        test_files_to_fetch,
+                                        test_one_wrong_worker,
+                                        test_tickets_of_nobody,
+                                        test_forged_lines,
+                                        test_mute_broker,
+                                        test_rights};
     broker_add_tests(suite, with_broker, COUNT(with_broker));
     TCase *tests = tcase_create("queue hostile");
     tcase_add_test(tests, test_passwords);

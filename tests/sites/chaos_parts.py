@@ -1,4 +1,4 @@
-"""Parts of queue_chaos.py: a proxy that harms connections, and clocks that make steps."""
+"""Parts of queue_chaos.py: a proxy that harms connections, clocks that make steps, and a client of the broker."""
 import os
 import random
 import select
@@ -15,9 +15,30 @@ def free_port():
         return plug.getsockname()[1]
 
 
+def ask_broker(port, password, *commands):
+    """Returns the answers of the broker to commands, each a tuple of words: numbers, bytes, lists, or an OSError."""
+    def read(answers):
+        line = answers.readline()
+        kind, rest = line[:1], line[1:-2]
+        if kind == b"*":
+            return [read(answers) for _ in range(int(rest))]
+        if kind == b"$":
+            return answers.read(int(rest) + 2)[:-2] if int(rest) >= 0 else None
+        if kind in (b"", b"-"):
+            raise OSError(rest.decode() or "the broker has closed the connection")
+        return int(rest) if kind == b":" else rest
+
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as broker, broker.makefile("rb") as answers:
+        for words in (("AUTH", password), *commands):
+            words = [word if isinstance(word, bytes) else str(word).encode() for word in words]
+            broker.sendall(b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words))
+        return [read(answers) for _ in range(len(commands) + 1)][1:]
+
+
 class Proxy(threading.Thread):
     """Passes bytes on to a server. Now and then it ends a connection in the middle of what it passes on (cut), waits
-    before it passes something on (late), or swallows something and keeps the connection (drop)."""
+    before it passes something on (late), or swallows something and keeps the connection (drop; while it is mute:
+    everything)."""
 
     def __init__(self, server, seed, cut=0.02, late=0.0, drop=0.0):
         super().__init__(daemon=True)
@@ -26,7 +47,7 @@ class Proxy(threading.Thread):
         self.counts = dict.fromkeys(self.shares, 0)
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port = self.listener.getsockname()[1]
-        self.calm = False
+        self.calm = self.mute = False
 
     def run(self):
         while True:
@@ -35,6 +56,8 @@ class Proxy(threading.Thread):
 
     def choose(self):
         """Returns what happens to the next bytes; None: they are passed on."""
+        if self.mute:
+            return "drop"
         number = self.random.random()
         for what, share in self.shares.items():
             number -= share

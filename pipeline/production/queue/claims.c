@@ -202,6 +202,7 @@ static void queue_destroy(void *self)
         ics_queue_forget(queue, &queue->held[0]);
     }
     pthread_mutex_destroy(&queue->mutex);
+    json_decref(queue->declined);
     free(queue->held);
     free(queue->worker);
     free(queue->about);
@@ -262,6 +263,7 @@ static void copy_options(ics_queue_claims *queue, const ics_queue_claims_options
     queue->decline = options->decline;
     queue->user = options->user;
     queue->looked = queue->asked = -HUGE_VAL;
+    queue->declined = ics_new_made(json_object());
     snprintf(queue->configuration, sizeof queue->configuration, "%s",
              options->configuration != NULL ? options->configuration : "");
     snprintf(queue->lease_ms, sizeof queue->lease_ms, "%.0f", 1000.0 * options->lease);

@@ -80,22 +80,25 @@ static bool is_of_ticket(const icestream_error *why)
     return why->status == ICESTREAM_E_CONFIG || why->cause == ENAMETOOLONG || why->cause == EILSEQ;
 }
 
-/* Leaves a ticket that this run cannot use to others, a lease later. After the last attempt it
- * becomes a claim for the dead letters. */
+/* Leaves a ticket that this run cannot use to others, a lease later. The fault may be this run's,
+ * so only when as many workers as there are attempts have said so, it becomes a claim for the dead
+ * letters. */
 static int decline(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_t attempt,
                    const icestream_error *why, ics_claim *out, bool *taken, icestream_error *error)
 {
-    long long was = 0;
-    if (queue->attempts > 0 && attempt >= queue->attempts) {
-        hold_refused(queue, ticket->id, ticket->name, attempt, why->text, out);
-        *taken = true;
-        return ICESTREAM_OK;
+    long long workers = 0;
+    ICS_TRY(ics_queue_decline(queue, ticket->id, attempt, &workers, error));
+    *taken = queue->attempts > 0 && workers >= queue->attempts;
+    if (*taken) {
+        hold_refused(queue, ticket->id, ticket->name, (uint32_t)workers, why->text, out);
+    } else if (json_object_get(queue->declined, ticket->id) == NULL) { /* not once per lease */
+        ics_new_member(queue->declined, ticket->id, json_true());
+        ics_queue_say(queue, "%s; the ticket is left to other workers", why->text);
+        if (queue->decline != NULL) {
+            queue->decline(queue->user, why);
+        }
     }
-    ics_queue_say(queue, "%s; the ticket is left to other workers", why->text);
-    if (queue->decline != NULL) {
-        queue->decline(queue->user, why);
-    }
-    return ics_queue_put_off(queue, ticket->id, &was, error);
+    return ICESTREAM_OK;
 }
 
 /* One call of ics_queue_claim(). */

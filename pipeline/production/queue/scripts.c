@@ -150,6 +150,7 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "  call('XADD', s .. ':results', '*', 'ticket', id, 'worker', ARGV[1], unpack(ARGV, 4))\n"
     "  call('HSET', s .. ':done', id, mine)\n"
     "end\n"
+    "call('HDEL', s .. ':declined', id)\n"
     "call('XACK', s, g, id)\n"
     "call('XDEL', s, id)\n"
     "return (not there or there == mine) and 'done' or there",
@@ -163,6 +164,7 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "for i = 9, #f, 2 do\n"
     "  if f[i] == 'name' then call('HDEL', s .. ':names', f[i + 1]) end\n"
     "end\n"
+    "call('HDEL', s .. ':declined', id)\n"
     "call('XACK', s, g, id)\n"
     "call('XDEL', s, id)\n"
     "return 1",
@@ -170,9 +172,20 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "if owner(ARGV[2]) ~= ARGV[1] then return 0 end\n"
     "call('XCLAIM', s, g, back, 0, ARGV[2], 'IDLE', 1000000000, 'RETRYCOUNT', 0, 'JUSTID')\n"
     "return 1",
-    [ICS_QUEUE_PUT_OFF] = BEGINNING "if owner(ARGV[2]) ~= ARGV[1] then return 0 end\n"
-                                    "call('XCLAIM', s, g, back, 0, ARGV[2], 'JUSTID')\n"
-                                    "return 1",
+    /* The names of workers have no slash. */
+    [ICS_QUEUE_DECLINE] =
+        BEGINNING "local w, id, most = ARGV[1], ARGV[2], tonumber(ARGV[4])\n"
+                  "if owner(id) ~= w then return 0 end\n"
+                  "local names = call('HGET', s .. ':declined', id) or '/'\n"
+                  "if most > 0 and not names:find('/' .. w .. '/', 1, true) then\n"
+                  "  names = names .. w .. '/'\n"
+                  "  call('HSET', s .. ':declined', id, names)\n"
+                  "end\n"
+                  "local _, count = names:gsub('/', '')\n"
+                  "if most == 0 or count - 1 < most then\n"
+                  "  call('XCLAIM', s, g, back, 0, id, 'RETRYCOUNT', ARGV[3], 'JUSTID')\n"
+                  "end\n"
+                  "return count - 1",
     [ICS_QUEUE_WAITING] = BEGINNING
     "local p, waiting = call('XPENDING', s, g), 0\n"
     "for _, c in ipairs(p[4] or {}) do if c[1] == back then waiting = tonumber(c[2]) end end\n"

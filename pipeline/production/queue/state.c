@@ -121,23 +121,25 @@ int ics_queue_bury(ics_queue_claims *queue, const char *id, uint32_t attempt, co
     return ics_queue_call_number(queue, &command, was, error);
 }
 
-static int call_for_ticket(ics_queue_claims *queue, ics_queue_script script, const char *id,
-                           long long *was, icestream_error *error)
+int ics_queue_give_back(ics_queue_claims *queue, const char *id, long long *was,
+                        icestream_error *error)
 {
     ics_queue_command command;
-    ics_queue_begin(queue, script, &command);
+    ics_queue_begin(queue, ICS_QUEUE_GIVE_BACK, &command);
     ics_queue_command_add(&command, id);
     return ics_queue_call_number(queue, &command, was, error);
 }
 
-int ics_queue_give_back(ics_queue_claims *queue, const char *id, long long *was,
-                        icestream_error *error)
-{
-    return call_for_ticket(queue, ICS_QUEUE_GIVE_BACK, id, was, error);
-}
-
-int ics_queue_put_off(ics_queue_claims *queue, const char *id, long long *was,
+int ics_queue_decline(ics_queue_claims *queue, const char *id, uint32_t attempt, long long *workers,
                       icestream_error *error)
 {
-    return call_for_ticket(queue, ICS_QUEUE_PUT_OFF, id, was, error);
+    ics_queue_command command;
+    char before[16], most[16];
+    ics_queue_begin(queue, ICS_QUEUE_DECLINE, &command);
+    snprintf(before, sizeof before, "%" PRIu32, attempt - 1);
+    snprintf(most, sizeof most, "%" PRIu32, queue->attempts);
+    ics_queue_command_add(&command, id);
+    ics_queue_command_add(&command, before);
+    ics_queue_command_add(&command, most);
+    return ics_queue_call_number(queue, &command, workers, error);
 }

@@ -10,6 +10,7 @@
 #include "pipeline/production/queue/scripts.h"
 #include "pipeline/production/queue/steps.h"
 
+#include <jansson.h>
 #include <pthread.h>
 
 typedef struct ics_queue_held {
@@ -40,6 +41,7 @@ typedef struct ics_queue_claims {
     size_t held_count, held_capacity;
     uint64_t tickets;
     icestream_error later; /* of a take that returned claims */
+    json_t *declined;      /* an object with the numbers of the tickets that were reported */
 } ics_queue_claims;
 
 /* Calls the note of the options. Control characters of texts from outside become visible. */
@@ -62,8 +64,10 @@ int ics_queue_bury(ics_queue_claims *queue, const char *id, uint32_t attempt, co
 /* Gives a ticket back to the queue. *was 0: it is lost. */
 int ics_queue_give_back(ics_queue_claims *queue, const char *id, long long *was,
                         icestream_error *error);
-/* The same, and workers can claim it a lease later, as another attempt. */
-int ics_queue_put_off(ics_queue_claims *queue, const char *id, long long *was,
+/* The same for a ticket that this worker cannot use: workers can claim it a lease later, and the
+ * attempt does not count. *workers: how many have declined it. Once these are `attempts` of the
+ * options, the claim stays. */
+int ics_queue_decline(ics_queue_claims *queue, const char *id, uint32_t attempt, long long *workers,
                       icestream_error *error);
 
 /* NULL: it is not in the list. */

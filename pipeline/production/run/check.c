@@ -41,7 +41,7 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
         return;
     }
     if (reading && unit->work->blocked && run->config->source.queue != NULL &&
-        error->cause == ICS_TRANSFER_MISSING) {
+        (error->cause == ICS_TRANSFER_MISSING || error->cause == EFBIG)) {
         ics_run_unit_refuse(run, unit, false, error->text);
         return;
     }

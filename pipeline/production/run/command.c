@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/new.h"
 #include "base/url.h"
+#include "pipeline/production/run/jobs.h"
 #include "pipeline/production/run/log.h"
 #include "pipeline/production/run/parts.h"
 #include "pipeline/production/run/retry.h"
@@ -11,6 +12,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Time (s) that a program may take for its end when the run stops, so that the run ends before a
+ * batch system kills it. */
+static const double PATIENCE = 10.0;
 
 /* ---- the end of a program -------------------------------------------------------------------- */
 
@@ -247,6 +252,21 @@ static void take_complete(ics_run_state *run)
 
 /* ---- the part -------------------------------------------------------------------------------- */
 
+/* A cancelled run waits for no program, and one that stops for a short time only: what the program
+ * has not done is left to the next run. */
+static bool is_time_to_stop(ics_run_state *run)
+{
+    const double due = run->stop.began + PATIENCE;
+    if (!ics_run_is_stopping(run)) {
+        return false;
+    }
+    if (ics_run_is_cancelled(run) || ics_clock_seconds() >= due) {
+        return true;
+    }
+    ics_run_wake_at(run, due);
+    return false;
+}
+
 static void stop_programs(ics_run_commands *commands)
 {
     commands->stopped = true;
@@ -259,12 +279,12 @@ static void stop_programs(ics_run_commands *commands)
     }
 }
 
-/* In a cancelled run no program starts, and in a run that stops none is tried again: the next
- * worker that claims the step file, or the next run with --resume, starts it. */
+/* When programs were asked to end no other one starts, and in a run that stops none is tried again:
+ * the next worker that claims the step file, or the next run with --resume, starts it. */
 static void offer_program(ics_run_state *run, ics_run_program *program)
 {
     const bool waits_again = program->retry.what != ICS_RETRY_NOTHING;
-    if (ics_run_is_cancelled(run) || (waits_again && ics_run_is_stopping(run))) {
+    if (run->commands.stopped || (waits_again && ics_run_is_stopping(run))) {
         release(run, program, GIVEN_UP);
     } else if (run->commands.running < ICS_RUN_COMMANDS &&
                ics_run_retry_is_due(run, &program->retry)) {
@@ -275,7 +295,7 @@ static void offer_program(ics_run_state *run, ics_run_program *program)
 static void offer(ics_run_state *run)
 {
     ics_run_commands *commands = &run->commands;
-    if (ics_run_is_cancelled(run) && !commands->stopped) {
+    if (!commands->stopped && is_time_to_stop(run)) {
         stop_programs(commands);
     }
     take_complete(run);

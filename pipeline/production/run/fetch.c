@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Bytes of a file whose size no ticket names: no step file is as large. */
+static const uint64_t FETCH_MOST = 100000000000;
+
 /* What fetches the file of one unit: a program of the user, or this process (file:). */
 struct ics_run_fetch {
     LIST_ENTRY(ics_run_fetch) link;
@@ -98,7 +101,8 @@ static ics_errand *start(ics_run_state *run, const ics_unit *unit, ics_run_fetch
                  .words = ics_config_program(run->config, ICS_PROGRAM_FETCH),
                  .path = path,
                  .url = url,
-                 .allow = run->config->source.allow},
+                 .allow = run->config->source.allow,
+                 .most = unit->input->bytes > 0 ? unit->input->bytes : FETCH_MOST},
         .request = {.url = url, .path = path},
         .then = finish,
         .user = fetch};

@@ -97,6 +97,7 @@ typedef struct ics_run_shape {
 typedef struct ics_run_stop {
     int signal;            /* the first signal that stopped the run; 0: none */
     double signalled;      /* ics_clock_seconds() of that signal (s) */
+    double began;          /* ics_clock_seconds() when the run began to stop (s) */
     bool limit_reached;    /* the time limit is over; set by loop.c */
     icestream_error fatal; /* the error that ended the run early */
     size_t blocked;        /* units that were left because of what has the names of their outputs */

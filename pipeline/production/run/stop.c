@@ -1,5 +1,6 @@
 #include "pipeline/production/run/stop.h"
 
+#include "base/clock.h"
 #include "base/error.h"
 
 #include <unistd.h>
@@ -16,7 +17,9 @@ bool ics_run_is_cancelled(const ics_run_state *run)
 
 void ics_run_stop_reading(ics_run_state *run)
 {
-    atomic_store(&run->common.stop, true);
+    if (!atomic_exchange(&run->common.stop, true)) {
+        run->stop.began = ics_clock_seconds();
+    }
     ics_service_notify_stopping(&run->loop.service);
     const uint64_t one = 1;
     ssize_t put = write(run->common.wake, &one, sizeof one);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PATIENCE = 5000 /* ms between SIGTERM and SIGKILL */ };
+
 struct ics_errand {
     ics_errand_order order;
     bool is_program;
@@ -21,11 +23,16 @@ struct ics_errand {
         uv_process_t process;
         uv_async_t ended; /* the thread sends it */
     } handle;
+    uv_timer_t patience; /* of a program that was asked to end */
+    int handles;         /* that are not closed */
 };
 
 static void on_close(uv_handle_t *handle)
 {
     ics_errand *errand = handle->data;
+    if (--errand->handles > 0) {
+        return;
+    }
     const ics_errand_order order = errand->order;
     const icestream_error why = errand->why;
     free(errand->url);
@@ -36,6 +43,12 @@ static void on_close(uv_handle_t *handle)
 
 /* ---- a program ------------------------------------------------------------------------------- */
 
+static void close_program(ics_errand *errand)
+{
+    uv_close((uv_handle_t *)&errand->handle.process, on_close);
+    uv_close((uv_handle_t *)&errand->patience, on_close);
+}
+
 static void on_exit_of(uv_process_t *process, int64_t status, int number)
 {
     ics_errand *errand = process->data;
@@ -44,17 +57,25 @@ static void on_exit_of(uv_process_t *process, int64_t status, int number)
     if (failure[0] != '\0') {
         ics_error_set_cause(&errand->why, ICESTREAM_E_OUTPUT, cause, "%s", failure);
     }
-    uv_close((uv_handle_t *)process, on_close);
+    close_program(errand);
+}
+
+static void on_impatience(uv_timer_t *timer)
+{
+    ics_errand *errand = timer->data;
+    uv_process_kill(&errand->handle.process, SIGKILL);
 }
 
 static void start_program(uv_loop_t *loop, ics_errand *errand)
 {
+    uv_timer_init(loop, &errand->patience);
+    errand->handles++;
     const int failure =
         ics_program_call_start(loop, &errand->order.call, &errand->handle.process, on_exit_of);
     if (failure != 0) {
         ics_error_set_cause(&errand->why, ICESTREAM_E_OUTPUT, EAGAIN, "cannot be started: %s",
                             uv_strerror(failure));
-        uv_close((uv_handle_t *)&errand->handle.process, on_close);
+        close_program(errand);
     }
 }
 
@@ -124,6 +145,8 @@ ics_errand *ics_errand_start(uv_loop_t *loop, const ics_errand_order *order)
     atomic_init(&errand->cancel, false);
     errand->handle.process.data = errand;
     errand->handle.ended.data = errand;
+    errand->patience.data = errand;
+    errand->handles = 1;
     if (errand->is_program) {
         start_program(loop, errand);
     } else {
@@ -137,5 +160,6 @@ void ics_errand_stop(ics_errand *errand)
     atomic_store(&errand->cancel, true);
     if (errand->is_program && !uv_is_closing((uv_handle_t *)&errand->handle.process)) {
         uv_process_kill(&errand->handle.process, SIGTERM);
+        uv_timer_start(&errand->patience, on_impatience, PATIENCE, 0);
     }
 }

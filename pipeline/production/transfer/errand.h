@@ -24,7 +24,8 @@ typedef struct ics_errand_order {
 /* Begins an errand; any number may be under way. Everything that fails is reported to `then`. The
  * errand is freed before `then` is called. */
 ics_errand *ics_errand_start(uv_loop_t *loop, const ics_errand_order *order);
-/* Asks the program to end (SIGTERM), or the thread to stop; `then` is still called. */
+/* Asks the program to end (SIGTERM, and SIGKILL 5 s later), or the thread to stop; `then` is still
+ * called. */
 void ics_errand_stop(ics_errand *errand);
 
 #endif

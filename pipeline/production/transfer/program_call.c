@@ -5,10 +5,18 @@
 #include "pipeline/production/transfer/transfer.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
+
+enum {
+    ROOM_FOR_LOGS = 64 << 20,
+    SHELL_SIGNAL = 128 /* the exit status of a shell whose child was ended by a signal, less that */
+};
 
 /* The text with `by` for every `mark`. */
 static char *substitute(const char *text, const char *mark, const char *by)
@@ -104,6 +112,21 @@ static char **make_environment(const ics_program_call *call)
     return all;
 }
 
+/* The limit is also that of the log of this run, if it is the program's standard error, and of
+ * other logs and caches that the program may have. */
+static void limit_files(int pid, uint64_t most)
+{
+    struct stat log;
+    const bool has_log = fstat(STDERR_FILENO, &log) == 0 && S_ISREG(log.st_mode);
+    const rlim_t bytes = most + ROOM_FOR_LOGS + (has_log ? (rlim_t)log.st_size : 0);
+    struct rlimit limit;
+    /* It can fail only if the program has ended, or has a lower limit already. */
+    if (most > 0 && prlimit(pid, RLIMIT_FSIZE, NULL, &limit) == 0 && limit.rlim_cur > bytes) {
+        limit.rlim_cur = bytes;
+        (void)prlimit(pid, RLIMIT_FSIZE, &limit, NULL);
+    }
+}
+
 int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_process_t *process,
                            uv_exit_cb on_exit)
 {
@@ -118,6 +141,9 @@ int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_pro
                                           .stdio_count = 3,
                                           .stdio = streams};
     const int failure = uv_spawn(loop, process, &options);
+    if (failure == 0) {
+        limit_files(process->pid, call->most);
+    }
     free_texts(arguments);
     free_texts(environment);
     return failure;
@@ -133,6 +159,10 @@ int ics_program_call_describe(int64_t status, int number, char failure[ICS_PROGR
                  {EX_NOPERM, EACCES, "it is not allowed"},
                  {EX_CONFIG, EINVAL, "the program is used wrongly"}};
     failure[0] = '\0';
+    if (number == SIGXFSZ || status == SHELL_SIGNAL + SIGXFSZ) {
+        snprintf(failure, ICS_PROGRAM_FAILURE, "ended by SIGXFSZ: the file became too large");
+        return EFBIG;
+    }
     if (number != 0) {
         snprintf(failure, ICS_PROGRAM_FAILURE, "ended by signal %d", number);
         return EAGAIN;

@@ -15,6 +15,7 @@ typedef struct ics_program_call {
     const char *url;      /* stands for {url}; NULL: "" */
     char *const *allow;   /* prefixes of URLs, then a NULL; NULL: any URL may be fetched */
     bool replaces;        /* what is at the URL may be replaced */
+    uint64_t most;        /* bytes of a file that it may write, about; 0: no limit */
 } ics_program_call;
 
 enum { ICS_PROGRAM_FAILURE = 128 };
@@ -22,14 +23,15 @@ enum { ICS_PROGRAM_FAILURE = 128 };
 /* Starts the program. Its standard output goes to standard error, because standard output may carry
  * data. Its environment has ICESTREAM_PATH, ICESTREAM_URL, ICESTREAM_ALLOW (the prefixes with
  * blanks between them, or "") and ICESTREAM_FORCE ("1" or ""): a URL that may carry a secret stands
- * there only, because everybody can read command lines. 0, or an error of libuv; in both cases the
- * caller closes the handle. */
+ * there only, because everybody can read command lines. It and its children get SIGXFSZ if they
+ * write a file of more than `most` bytes, with some more for their logs. 0, or an error of libuv;
+ * in both cases the caller closes the handle. */
 int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_process_t *process,
                            uv_exit_cb on_exit);
 
 /* Writes how a program that moves a file ended; "" if it succeeded. Returns the cause of the error:
  * programs say by four exit statuses of <sysexits.h> that another try would end in the same way;
- * after all others it is EAGAIN. */
+ * EFBIG: it or its child was ended by SIGXFSZ; after all others it is EAGAIN. */
 int ics_program_call_describe(int64_t status, int number, char failure[ICS_PROGRAM_FAILURE]);
 
 #endif

@@ -95,20 +95,27 @@ put "$http"/steps/s3.steps.npy # a dead letter may be put again
 expect 0 work
 tickets 0 3 7
 
+# --- a file that never ends, with a program that knows no limit: at once
+expect 0 redis-cli -p "$broker_port" XADD ice '*' name y.steps.npy url far://h/y.steps.npy bytes 1000
+expect 3 work -s "source.fetch=[sh, -c, 'cat /dev/zero >\"\$1.part\"', sh, '{path}']"
+says hits/run.journal "source.fetch: sh: ended by SIGXFSZ: the file became too large"
+tickets 0 3 8
+[ -z "$(find . -name '*.part')" ] || fail "a part of a file was left: $(find . -name '*.part')"
+
 # --- what may pass is tried again; what depends on the worker's rights waits for another one
 echo 'GET status=503 1' >far.faults
 cp far/steps/s1.steps.npy far/steps/v.steps.npy
 put "$http"/steps/v.steps.npy
 expect 0 work
 says err "the server answered HTTP 503"
-tickets 0 4 7
+tickets 0 4 8
 echo 'GET status=403 1' >far.faults
 cp far/steps/s1.steps.npy far/steps/w.steps.npy
 put "$http"/steps/w.steps.npy
 expect 74 work
 says err "the server answered HTTP 403"
-tickets 1 4 7
+tickets 1 4 8
 : >far.faults
 expect 0 work
-tickets 0 5 7
+tickets 0 5 8
 finish

@@ -87,6 +87,12 @@ journal_has watched given_back
 expect 0 "$ICESTREAM" status watched
 says out "shipping or sink.command has not succeeded for 1, which are not done" "1 claimed, 1 computed" "0 in work"
 
+# A time limit ends a run also if a program does not end, and does not obey SIGTERM.
+expect 75 timeout -s KILL 60 "$ICESTREAM" run --time-limit 1 -s source.files=a.steps.npy -s sink.directory=asleep \
+    -s "sink.command=[$(command -v bash), -c, 'trap \"\" TERM; while :; do sleep 1; done']"
+says err "0 files done, 0 skipped, 0 quarantined, 1 left (for 1 only sink.command has not succeeded)"
+is_there asleep/a.hits.npy.command
+
 # The program is looked for before anything is computed: from the folder of the file that names it, in PATH, or absolute.
 mkdir -p conf/bin elsewhere folder
 cat >conf/run.yaml <<'END'
