@@ -143,19 +143,36 @@ static void build(const ics_queue_put_options *options, const step_file *file,
                                 file->steps != NULL ? file->size : strlen(file->url));
 }
 
+/* Whether a call is tried again, after a pause: the broker is away. `tries`: how often it was. */
+static bool waits_for_broker(const icestream_error *why, int tries)
+{
+    const long pause = 250L << tries; /* ms */
+    if (why->cause != ENOTCONN || tries + 1 >= TRIES) {
+        return false;
+    }
+    nanosleep(&(struct timespec){.tv_sec = pause / 1000, .tv_nsec = pause % 1000 * 1000000}, NULL);
+    return true;
+}
+
+static int make_group_patiently(ics_queue_link *link, icestream_error *error)
+{
+    icestream_error why = {.status = ICESTREAM_OK};
+    int tries = 0, status;
+    do {
+        status = ics_queue_make_group(link, &why);
+    } while (status != ICESTREAM_OK && waits_for_broker(&why, tries++));
+    return status == ICESTREAM_OK ? status : ics_error_copy(error, &why);
+}
+
 /* Calls the broker, and waits while it is away. */
 static int call_patiently(ics_queue_link *link, const ics_queue_command *command, redisReply **out,
                           icestream_error *error)
 {
     icestream_error why = {.status = ICESTREAM_OK};
-    long pause = 250000000; /* ns */
-    int status = ics_queue_link_call(link, command, out, &why);
-    for (int i = 1; i < TRIES && status != ICESTREAM_OK && why.cause == ENOTCONN; ++i) {
-        nanosleep(&(struct timespec){.tv_sec = pause / 1000000000, .tv_nsec = pause % 1000000000},
-                  NULL);
-        pause *= 2;
+    int tries = 0, status;
+    do {
         status = ics_queue_link_call(link, command, out, &why);
-    }
+    } while (status != ICESTREAM_OK && waits_for_broker(&why, tries++));
     return status == ICESTREAM_OK ? status : ics_error_copy(error, &why);
 }
 
@@ -195,7 +212,7 @@ int ics_queue_put(const ics_queue_put_options *options, char *const *files, size
     ICS_DESTROYS(ics_queue_link_destroy) ics_queue_link *link = NULL;
     *counts = (ics_queue_put_counts){.added = 0};
     ICS_TRY(ics_queue_link_create(&options->login, PATIENCE, &link, error));
-    ICS_TRY(ics_queue_make_group(link, error));
+    ICS_TRY(make_group_patiently(link, error));
     for (size_t i = 0; i < count; ++i) {
         icestream_error why = {.status = ICESTREAM_OK};
         const int status = send_file(options, link, files[i], counts, &why);

@@ -21,7 +21,7 @@ typedef enum ics_queue_script {
     ICS_QUEUE_DEAD,   /* worker id attempt reason: 1, or 0: it is done */
     ICS_QUEUE_GIVE_BACK, /* worker id: 1, or 0: it is lost */
     ICS_QUEUE_DECLINE,   /* worker id attempts most: how many workers have declined it. Below `most`
-                            a worker can claim it after a lease, when it had so many attempts */
+                            a worker can claim it after a lease, and its attempts are this number */
     ICS_QUEUE_LIST,      /* from: {id, name} of the next 100 tickets */
     ICS_QUEUE_WAITING,   /* worker: how many tickets can be claimed */
     ICS_QUEUE_LEAVE,     /* worker nonce: 1 */

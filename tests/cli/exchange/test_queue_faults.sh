@@ -1,7 +1,7 @@
 #!/bin/bash
 # Promises of runs with a queue in which something is wrong: a ticket that no run can use stops no worker, and is a dead letter
-# after source.attempts; malformed tickets count in the exit status; two tickets of one name are both computed; `put` goes on after a bad file, and `put --remove` removes tickets; `status` knows that a
-# worker was killed. It needs a redis-server. To join: one more ticket, or one more part.
+# after source.attempts; malformed tickets count in the exit status; two tickets of one name are both computed; `put` goes on after a bad file, and
+# `put --remove` removes tickets; `status` knows that a worker was killed; a mute broker keeps no run. It needs a redis-server. To join: one more ticket, or one more part.
 here=$(realpath "$(dirname "$0")")
 # shellcheck source=tests/cli/common.bash
 . "$here/../common.bash"
@@ -13,12 +13,19 @@ grep -q 'hiredis: [0-9]' facts || skip "this icestream was built without hiredis
 mkdir -p broker
 port=$("$python" -c 'import socket
 print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+# A producer that is earlier than the broker waits for it.
+expect 0 "$ICESTREAM" generate -s workload.steps=20 -o early.steps.npy
+"$ICESTREAM" put early.steps.npy --queue "redis://127.0.0.1:$port/early" 2>early.err &
+early=$!
+sleep 0.5
 redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$FOLDER/broker" --logfile log &
+broker=$!
 queue=redis://127.0.0.1:$port/ice
 redis() {
     redis-cli -p "$port" --raw "$@" >answer
 }
 await redis ping
+wait $early || fail "put did not wait for the broker: $(cat early.err)"
 
 # shellcheck disable=SC2120,SC2317 # called through `expect`, also with arguments
 work() {
@@ -34,7 +41,7 @@ report = json.load(open("out"))
 print(report["waiting"] + report["in_work"], report["done"], report["dead"])')
     [ "$found" = "$*" ] || fail "found the tickets $found, expected $*"
 }
-for i in 1 2 3 4 5 6; do
+for i in 1 2 3 4 5 6 7 8; do
     expect 0 "$ICESTREAM" generate -s workload.steps=20 -s workload.event=$i -o "s$i.steps.npy"
 done
 
@@ -114,5 +121,28 @@ kill -KILL $killed
 wait $killed 2>/dev/null
 expect 0 "$ICESTREAM" status "$queue"
 grep -q 'killed *lost' out || fail "the worker was killed: $(cat out)"
+
+# --- a broker that is there and does not answer keeps no run beyond its time limit, or two signals
+mute() {
+    expect 0 "$ICESTREAM" put "s$1.steps.npy" --queue "$queue"
+    timeout -s KILL 60 "$ICESTREAM" run -q -s "source.queue=$queue" -s source.watch=true -s source.lease=40 \
+        -s device.backend=cpu -s "sink.directory=mute-$1" --time-limit "$2" 2>mute.err &
+    run=$!
+    await test -e "mute-$1/s$1.hits.npy"
+    kill -STOP $broker
+}
+ended() { # STATUS
+    local status=0
+    wait $run || status=$?
+    [ $status = "$1" ] || fail "a run with a mute broker ended with $status, expected $1: $(cat mute.err)"
+    kill -CONT $broker
+}
+mute 7 8
+ended 75
+mute 8 1000
+kill -TERM $run
+sleep 1 # the same signal within 0.5 s is one
+kill -TERM $run
+ended 143
 
 finish
