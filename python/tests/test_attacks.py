@@ -1,6 +1,7 @@
-"""Promise: handlers of signals, fork in any state, spawn, the exit of the interpreter while photons fly, and files of mapped steps
-that become shorter give an exception or a clean end: no call waits for ever and none ends Python. Each attack runs twice, with
+"""Promise: handlers of signals, fork in any state, spawn, the exit of the interpreter while photons fly, files of mapped steps
+that become shorter, and servers that lie or say nothing give an exception or a clean end: no call waits for ever and none ends Python. Each attack runs twice, with
 ICESTREAM_TEST_LONG=1 20 times. To join: a text of Python in a table below; whatever it prints is a fault."""
+import signal
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 from conftest import CASCADE, CONFIG, ENDLESS, LONG
 
 TIMES = 20 if LONG else 2
-WATCHDOG = 100  # s, after which a call that waits is killed; no test measures a time
+WATCHDOG = 300  # s, after which a call that waits is killed; no test measures a time
 BEGIN = """
 import multiprocessing, os, signal, sys, threading, time, warnings
 import icestream, numpy as np
@@ -42,6 +43,8 @@ for _ in range(TIMES):
             tickets.append(session.submit(few))
         elif ACTION == "take" and session.wait(timeout=0):
             taken.append(session.take())
+        elif ACTION == "cancel" and tickets:
+            session.cancel(tickets[-1])
         elif ACTION == "raise":
             raise KeyError("handler")
         signal.setitimer(signal.ITIMER_REAL, 0.002)  # the next one, when this one has ended
@@ -68,7 +71,7 @@ for _ in range(TIMES):
 """
 
 
-@pytest.mark.parametrize("action", ["close", "submit", "take", "raise"])
+@pytest.mark.parametrize("action", ["close", "submit", "take", "cancel", "raise"])
 def test_a_handler_may_call_a_session_that_submits(action, tmp_path):
     python(tmp_path, HANDLER % action)
 
@@ -118,14 +121,30 @@ for number in range(TIMES):
         for thread in threads:
             thread.start()
         time.sleep(0.01 * (number + 1))
-        pid = os.fork()
-        if pid == 0:
-            signal.alarm(40)  # ends a child that waits
-            child(session, path)
-            del session
-            gc.collect()
-            sys.exit(0)
-        status = os.waitpid(pid, 0)[1]
+        status = None
+
+        def fork(*_):
+            global session, status
+            pid = os.fork()
+            if pid == 0:
+                signal.alarm(40)  # ends a child that waits
+                child(session, path)
+                del session
+                gc.collect()
+                sys.exit(0)
+            status = os.waitpid(pid, 0)[1]
+            raise StopIteration
+        try:
+            if STATE == "progress":
+                icestream.run(CONFIG, settings=ENDLESS, progress=fork)
+            elif STATE == "handler":
+                signal.signal(signal.SIGALRM, fork)
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
+                session.wait(session.submit(settings=ENDLESS))
+            else:
+                fork()
+        except StopIteration:
+            pass
         stop.set()
         for thread in threads:
             thread.join()
@@ -135,7 +154,7 @@ for number in range(TIMES):
 """
 
 
-@pytest.mark.parametrize("state", ["idle", "submit", "wait", "take", "generate", "running", "closed"])
+@pytest.mark.parametrize("state", ["idle", "submit", "wait", "take", "generate", "running", "closed", "progress", "handler"])
 def test_a_child_of_fork_cannot_use_a_session_and_removes_nothing(state, tmp_path):
     python(tmp_path, FORK % state)
 
@@ -169,7 +188,7 @@ def work(steps):
 
 if __name__ == "__main__":
     for _ in range(TIMES):
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
+        with multiprocessing.get_context(%r).Pool(1) as pool:
             expected, hits = work(few), pool.apply(work, (few,))
             if hits.tobytes() != expected.tobytes() or hits.account != expected.account:
                 print("other hits", hits.account, expected.account)
@@ -182,8 +201,9 @@ if __name__ == "__main__":
 """
 
 
-def test_spawn_gives_whole_hits_and_refuses_sessions(tmp_path):
-    python(tmp_path, SPAWN)
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+def test_a_pool_gives_whole_hits_and_refuses_sessions(method, tmp_path):
+    python(tmp_path, SPAWN % method)
 
 
 ENDS = {
@@ -196,6 +216,30 @@ def work():
 threading.Thread(target=work, daemon=True).start(); time.sleep(0.05)""", 0),
     "a thread that generates": (
         "threading.Thread(target=lambda: icestream.generate(CONFIG, settings=ENDLESS), daemon=True).start(); time.sleep(0.05)", 0),
+    "sys.exit in a thread": ("threading.Thread(target=sys.exit, args=[5]).start()", 0),
+    "os._exit in a thread": ("threading.Thread(target=os._exit, args=[6]).start(); session.wait(2)", 6),
+    "sys.exit in progress": ("icestream.run(CONFIG, settings=ENDLESS, progress=sys.exit)", 1),
+    "an error in a handler": ("""
+signal.signal(signal.SIGALRM, lambda *_: sys.exit(7)); signal.setitimer(signal.ITIMER_REAL, 0.05); session.wait(2)""", 7),
+    "SIGTERM": ("os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
+    "a use at exit": ("import atexit; atexit.register(lambda: session.submit(few)); atexit.register(session.close)", 0),
+    "an error at exit": ("import atexit; atexit.register(lambda: 1 / 0); atexit.register(session.take, 1)", 0),
+    "a use in __del__": ("""
+class Last:
+    def __del__(self, session=session):
+        try:
+            session.describe()
+        except icestream.UsageError as error:
+            if "destroyed" not in str(error):
+                print(error)
+        session.close()
+last = Last(); last.me = last""", 0),
+    "a client": ("""
+import socket
+server = socket.create_server(("localhost", 0))
+threading.Thread(target=lambda: list(icestream.send(few, "localhost:%d" % server.getsockname()[1])), daemon=True).start()
+time.sleep(0.05)""", 0),
+    "a generator": ("hits = icestream.send(few, 'unix:nobody', patience=0); session.hits = hits", 0),
     "an iterator": ("iterator = iter(session); session.submit(few); next(iterator)", 0),
     "a cycle": ("session.me = session", 0),
 }
@@ -207,7 +251,7 @@ def test_the_interpreter_ends_while_photons_fly(how, tmp_path):
     for _ in range(TIMES):
         said = python(tmp_path, "session = icestream.Session(CONFIG)\nsession.submit(few)\nsession.submit(settings=ENDLESS)\n" + text,
                       status)
-        assert "Fatal" not in said and ("Traceback" in said) == (how == "an error"), said
+        assert "Fatal" not in said and ("Traceback" in said) == (how in ("an error", "a use at exit", "an error at exit")), said
 
 
 MAPPED = """
@@ -250,3 +294,87 @@ for array in (steps, shared, steps[5:]):
     if icestream._arrays.check_steps(array) is not array:
         print("a copy was made")
 """)
+
+
+SERVER = r"""
+import random, socket, struct
+KIND = %r
+
+
+def drip(connection, data, pause):
+    for byte in data:
+        connection.sendall(bytes([byte]))
+        time.sleep(pause)
+
+
+def answer(connection, number):
+    chance = random.Random(number)
+    got = b""
+    while KIND != "mute" and b"NUMPY" not in got:
+        got += connection.recv(1 << 16)
+    done = b'{"state":"done","message":0,"bytes":%%d,"sha256":"00"}\n'
+    if KIND == "half a line":
+        connection.sendall(b'{"state":"do')
+    elif KIND == "half of the hits":
+        connection.sendall(done %% 64000 + bytes(chance.randrange(64000)))
+    elif KIND == "garbage":
+        connection.sendall(chance.randbytes(1 + chance.randrange(100000)))
+    elif KIND == "a lie about the length":
+        connection.sendall(done %% 10 ** chance.randrange(9, 30) + bytes(100))
+    elif KIND == "hits without an end":
+        connection.sendall(done %% 10 ** 17)
+        while True:
+            connection.sendall(bytes(1 << 16))
+    elif KIND == "answers without an end":
+        while True:
+            connection.sendall(b'{"state":"received","message":0}\n')
+    elif KIND == "a line that drips":
+        drip(connection, b" " * 1000, 0.01)
+    elif KIND == "hits that drip":
+        drip(connection, done %% 64000 + bytes(64000), 0.01)
+    elif KIND == "a wrong digest":
+        connection.sendall(done %% 10 + bytes(10))
+        return
+    elif KIND == "reset":
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        return
+    elif KIND == "the end at once":
+        return
+    end.wait()
+
+
+def serve(number):
+    while not end.is_set():
+        try:
+            connection = server.accept()[0]
+            threading.Thread(target=lambda: attend(connection, number), daemon=True).start()
+        except OSError:
+            return
+
+
+def attend(connection, number):
+    with connection:
+        try:
+            answer(connection, number)
+        except OSError:
+            pass
+
+
+for number in range(TIMES):
+    end = threading.Event()
+    server = socket.create_server(("localhost", 0))
+    threading.Thread(target=serve, args=[number], daemon=True).start()
+    try:
+        print("hits:", list(icestream.send(few, "localhost:%%d" %% server.getsockname()[1], patience=0.5)))
+    except icestream.Error:
+        pass
+    end.set()
+    server.close()
+"""
+
+
+@pytest.mark.parametrize("kind", ["mute", "half a line", "half of the hits", "garbage", "a lie about the length", "hits without an end",
+                                  "answers without an end", "a line that drips", "hits that drip", "a wrong digest", "reset",
+                                  "the end at once"])
+def test_a_hostile_server_is_an_error(kind, tmp_path):
+    python(tmp_path, SERVER % kind)

@@ -101,7 +101,7 @@ def test_a_wrong_server_is_an_error(kind, tmp_path, steps):
 @pytest.mark.parametrize("lines", [b"", b'{"state":"received","message":0}\n', b"{", with_hits(np.zeros(9))[:-1]])
 def test_a_silent_server_is_given_up(lines, tmp_path, steps):
     end = threading.Event()
-    with pytest.raises(icestream.UnfinishedError, match="nothing came or went for 0.2 s, though the run is connected"):
+    with pytest.raises(icestream.UnfinishedError, match="no answer and less than 1024 bytes of steps or hits came or went for 0.2 s, though"):
         list(icestream.send(steps, to=answer_with(lines, tmp_path / "silent", end), patience=0.2))
     end.set()
 

@@ -4,7 +4,8 @@
 #
 #   python_package.sh LIBRARY PROGRAM SOURCE_DIRECTORY [PYTEST OPTIONS ...]
 #
-# ICESTREAM_TEST_LONG=1: also the tests that compile. Uses Debian's Python with python3-cffi, python3-numpy and python3-pytest. Exit status 77: they are missing.
+# ICESTREAM_TEST_LONG=1: also the tests that compile, and attacks 20 times. LIBRARY may have sanitizers: what they report of the library
+# is a failure, what they report of Python alone is not. Uses Debian's Python with python3-cffi, python3-numpy and python3-pytest. Exit status 77: they are missing.
 # Tests of the page of a run also use python3-jinja2 and python3-matplotlib, those of tables python3-crc32c and python3-scipy, and
 # are skipped without them.
 set -euo pipefail
@@ -27,5 +28,40 @@ cp -r "$source/python/src/icestream" "$folder"
 "$python" "$source/python/make_abi.py" "$source/base" "$source/pipeline" "$folder/icestream/_abi.py"
 cd "$source/python/tests"
 export PYTHONPATH=$folder PYTHONDONTWRITEBYTECODE=1 ICESTREAM_LIBRARY=$library ICESTREAM_PROGRAM=$program
+
+# The runtime of a sanitizer must be there before Python, and writes each report into a file.
+launcher=(env)
+case $(nm -D --undefined-only "$library") in
+*__asan_init*)
+    # Leaks: Python keeps memory until its end, in which the sanitizer sees pointers if each object is memory of malloc().
+    launcher=(env "LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")" PYTHONMALLOC=malloc "LSAN_OPTIONS=exitcode=0"
+        "ASAN_OPTIONS=log_path=$folder/report" "UBSAN_OPTIONS=log_path=$folder/report:print_stacktrace=1")
+    ;;
+*__tsan_init*)
+    # What threads of Python do to each other is not looked at; their locks are.
+    launcher=(setarch --addr-no-randomize env "LD_PRELOAD=$(gcc -print-file-name=libtsan.so)" "TSAN_OPTIONS=$(
+        echo "log_path=$folder/report:exitcode=0:die_after_fork=0:ignore_noninstrumented_modules=1:suppressions=$source/tests/support/tsan.suppressions")")
+    ;;
+esac
+if [[ ${launcher[*]} == *LD_PRELOAD* ]]; then
+    # The program has its own runtime.
+    printf '#!/bin/sh\nexec env -u LD_PRELOAD %q "$@"\n' "$program" >"$folder/program"
+    chmod +x "$folder/program"
+    ICESTREAM_PROGRAM=$folder/program
+fi
+
 # Reasons of skipped tests have the form that scripts/test.sh collects.
-"$python" -m pytest -q -rs -p no:cacheprovider --basetemp="$folder/tests" "$@" . | sed -E 's/^SKIPPED \[[0-9]+\] \S+ /skipped: /'
+status=0
+"${launcher[@]}" "$python" -m pytest -q -rs -p no:cacheprovider --basetemp="$folder/tests" "${@:-.}" | sed -E 's/^SKIPPED \[[0-9]+\] \S+ /skipped: /' || status=$?
+# A leak counts if the library made it; each other report counts.
+for report in "$folder"/report.*; do
+    [[ -e $report ]] || break
+    # In a child of fork the sanitizer looks for threads of the parent.
+    grep -v 'was not suspended. False leaks' "$report" |
+        awk -v RS= '/SUMMARY|LeakSanitizer: detected/ { next } !/ leak of / || / in (ics|ice|icestream)_|libicestream/ { bad = 1; print } END { exit bad }' \
+            >"$folder/ours" && continue
+    echo "FAILED: a report of the sanitizer"
+    cat "$folder/ours"
+    status=1
+done
+exit "$status"

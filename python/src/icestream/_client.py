@@ -19,6 +19,7 @@ from ._library import ConfigError, Error, InputError, UnfinishedError, usage
 _WINDOW = 4  # messages under way: a listener reads no more of one client
 _BLOCK = 1 << 16
 _LINE = 1 << 16
+_LEAST = 1 << 10  # bytes that show that a connection is of use: single ones keep no client
 _DAMAGED = 5
 _PATIENCE = 300.0  # with a run that cannot be reached (s)
 _CONNECT = 30.0  # for one attempt to connect, at most (s)
@@ -41,6 +42,7 @@ class _Message:
         self.place = place
         self.sent = 0
         self.number = -1
+        self.is_received = False
 
 
 def _read_token(path: Union[str, "os.PathLike[str]"]) -> bytes:
@@ -85,6 +87,11 @@ def _shown(value: Any) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
+def _memory() -> int:
+    """How many bytes of hits one answer may have."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
 def _hits_of(data: bytes, to: str) -> Table:
     """The rows of a hit file. Error: it is none."""
     try:
@@ -100,9 +107,9 @@ class Client:
     """A connection to a run that listens. `send` may be called again and again; it is no thread's own, so use one thread.
 
     to: "unix:PATH" or "HOST:PORT". token: the path of a file whose first line is the token. patience: seconds after which
-    a run is given up that cannot be reached, or over whose connection no byte comes or goes, so choose more than an array
-    takes. 0: one attempt to connect. None, and 0 once the run is connected: as long as the connection lasts; a run that cannot
-    be reached is given up after 300 s.
+    a run is given up that cannot be reached, or over whose connection neither an answer nor 1024 bytes of steps or hits come
+    or go, so choose more than an array takes. 0: one attempt to connect. None, and 0 once the run is connected: as long as the
+    connection lasts; a run that cannot be reached is given up after 300 s.
     """
 
     def __init__(self, to: str, token: Union[str, "os.PathLike[str]", None] = None, patience: Optional[float] = None) -> None:
@@ -118,7 +125,8 @@ class Client:
         self._damaged = 0
         self._next = 0
         self._under_way: List[_Message] = []
-        self._last = self._exchanged = time.monotonic()  # of a result; of a byte
+        self._last = self._exchanged = time.monotonic()  # of a result; of an answer, or of _LEAST bytes
+        self._moved = 0  # bytes since then
 
     def __enter__(self) -> "Client":
         return self
@@ -171,7 +179,7 @@ class Client:
         self._next = 0
         for message in self._under_way:
             self.repeated += message.number >= 0
-            message.number, message.sent = -1, 0
+            message.number, message.sent, message.is_received = -1, 0, False
 
     def _open(self) -> None:
         pause = 0.1
@@ -201,21 +209,28 @@ class Client:
         """Sends and receives what can be sent and received. Returns hits by the places of their arrays."""
         self._open()
         try:
-            return self._exchange()
+            hits = self._exchange()
         except (_Lost, OSError) as error:
             self._forget()
             self._be_patient(error)
             time.sleep(0.1)
             return {}
+        if self._silence is not None and time.monotonic() >= self._exchanged + self._silence:
+            raise UnfinishedError("%s: no answer and less than %d bytes of steps or hits came or went for %g s, though the run is connected"
+                                  % (self.to, _LEAST, self.patience))
+        return hits
 
     def _wait(self, connection: socket.socket, sends: bool) -> Tuple[bool, bool]:
-        """Waits until the connection can be read or written. UnfinishedError: the patience ended."""
+        """Waits until the connection can be read or written, or until the patience ends."""
         left = None if self._silence is None else max(0.0, self._exchanged + self._silence - time.monotonic())
         readable, writable, _ = select.select([connection], [connection] if sends else [], [], left)
-        if not readable and not writable:
-            raise UnfinishedError("%s: nothing came or went for %g s, though the run is connected" % (self.to, self.patience))
-        self._exchanged = time.monotonic()
         return bool(readable), bool(writable)
+
+    def _move(self, count: int) -> None:
+        """Bytes of steps or hits went or came."""
+        self._moved += count
+        if self._moved >= _LEAST:
+            self._moved, self._exchanged = 0, time.monotonic()
 
     def _exchange(self) -> Dict[int, Table]:
         connection = self._socket
@@ -228,6 +243,8 @@ class Client:
             if not data:
                 raise _Lost("the run closed it")
             self._received += data
+            if self._answer is not None:
+                self._move(len(data))
             return self._take()
         if writable:
             message = waiting[0]
@@ -235,7 +252,9 @@ class Client:
                 message.number = self._next
                 self._next += 1
             try:
-                message.sent += connection.send(message.bytes[message.sent:message.sent + _BLOCK])
+                count = connection.send(message.bytes[message.sent:message.sent + _BLOCK])
+                message.sent += count
+                self._move(count)
             except (BrokenPipeError, ConnectionResetError):
                 # The run closed the connection. What it said before may still be there, such as the reason.
                 data = connection.recv(_BLOCK)
@@ -275,7 +294,7 @@ class Client:
         message = self._find(answer)
         hits[message.place] = _hits_of(data, self.to)
         self._under_way.remove(message)
-        self._last = time.monotonic()
+        self._last = self._exchanged = time.monotonic()
 
     def _find(self, answer: Dict[str, Any]) -> _Message:
         for message in self._under_way:
@@ -302,10 +321,15 @@ class Client:
         if state == "done":
             self._find(answer)
             size = answer.get("bytes")
-            if not isinstance(size, int) or size <= 0:
-                raise Error("%s: found an answer `done` without hits, expected their size in \"bytes\"" % self.to)
+            if not isinstance(size, int) or not 0 < size <= _memory():
+                raise Error("%s: found an answer `done` with %s bytes of hits, expected from 1 to half of the memory of this machine"
+                            % (self.to, _shown(size)))
             self._answer = answer
-        elif state != "received":
+        elif state == "received":
+            message = self._find(answer)
+            if not message.is_received:
+                message.is_received, self._exchanged = True, time.monotonic()
+        else:
             raise Error("%s: found an answer of the state %s, expected received, done or refused" % (self.to, _shown(state)))
 
 

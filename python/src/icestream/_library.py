@@ -112,6 +112,8 @@ def _load() -> Tuple[Any, str]:
 
 lib: Any
 lib, LIBRARY_PATH = _load()
+# Functions of C, as the whole process sees them: another allocator that was loaded before Python (LD_PRELOAD) frees what it gave.
+libc: Any = ffi.dlopen(None)
 
 
 def text_of(pointer: Any) -> str:
@@ -152,7 +154,7 @@ class TextStream:
     def __enter__(self) -> "TextStream":
         self._text = ffi.new("char **")
         self._length = ffi.new("size_t *")
-        self.stream = lib.open_memstream(self._text, self._length)
+        self.stream = libc.open_memstream(self._text, self._length)
         if self.stream == ffi.NULL:
             raise NoMemoryError("a stream in memory cannot be opened", lib.ICESTREAM_E_MEMORY)
         return self
@@ -164,12 +166,12 @@ class TextStream:
 
     def _close(self) -> None:
         if self.stream is not None:
-            lib.fclose(self.stream)
+            libc.fclose(self.stream)
             self.stream = None
 
     def __exit__(self, *_: object) -> None:
         self._close()
-        lib.free(self._text[0])
+        libc.free(self._text[0])
         self._text[0] = ffi.NULL
 
 

@@ -65,6 +65,7 @@ class _Submissions:
     def __init__(self) -> None:
         self._entering: List[_Given] = []  # their call of the library has not returned, or was interrupted by Ctrl-C
         self._known: Dict[int, _Given] = {}  # by ticket
+        self.is_over = False  # the session was destroyed
 
     def enter(self, given: _Given) -> None:
         """Before the library is called, because it may have the steps when Ctrl-C is raised."""
@@ -95,8 +96,9 @@ class _Submissions:
         return bool(self._known) or any(given.ticket[0] and not given.is_taken for given in list(self._entering))
 
 
-def _destroy(_: _Submissions, session: Any) -> None:
+def _destroy(given: _Submissions, session: Any) -> None:
     """Ends a session. Its submissions are an argument, so that the arrays that it reads stay until then."""
+    given.is_over = True
     lib.icestream_session_destroy(session)
 
 
@@ -145,7 +147,7 @@ class Session:
             self._metadata = _metadata_of(out.text())
         self._particles = particles
         opened, pointer[0] = pointer[0], ffi.NULL
-        self._session = ffi.gc(opened, functools.partial(_destroy, self._given))
+        self._handle = ffi.gc(opened, functools.partial(_destroy, self._given))
         self._hand_on_notes()
 
     # ---- submitting
@@ -252,6 +254,8 @@ class Session:
 
     def close(self) -> None:
         """Ends all work. Finished tickets can still be taken. A second call does nothing."""
+        if self._given.is_over:
+            return
         call(lib.icestream_session_close, self._session)
         self._given.give_back()
         self._stages.close()
@@ -267,6 +271,14 @@ class Session:
         raise usage("a session cannot be copied to another process; open one there")
 
     # ---- for this module
+
+    @property
+    def _session(self) -> Any:
+        """The icestream_session. If objects refer to each other in a circle, Python destroys it before it calls a `__del__` of
+        these objects."""
+        if self._given.is_over:
+            raise usage("the session was destroyed")
+        return self._handle
 
     @staticmethod
     def _about() -> Any:
