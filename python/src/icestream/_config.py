@@ -6,13 +6,14 @@ import os
 from typing import Any, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
+import numpy.typing as npt
 
 from ._folder import Folder
 from ._library import TextStream, call, ffi, lib, strings, usage
 
 Config = Union[str, "os.PathLike[str]", Mapping[str, Any], None]
 Settings = Optional[Mapping[str, Any]]
-Particles = Union[Sequence[Mapping[str, Any]], str, "os.PathLike[str]", None]
+Particles = Union[Sequence[Mapping[str, Any]], npt.NDArray[np.void], str, "os.PathLike[str]", None]
 
 
 def _plain(value: Any) -> Any:
@@ -68,10 +69,21 @@ def settings_of(settings: Settings) -> List[bytes]:
     return rows
 
 
+def listed(particles: Particles) -> Particles:
+    """A table of icestream.io as the list of its particles; anything else as it is."""
+    if not isinstance(particles, np.ndarray):
+        return particles
+    from . import io
+    if particles.dtype != io.PARTICLE or particles.ndim != 1:
+        raise usage("particles: found an array of %s, expected a table with the dtype icestream.io.PARTICLE" % particles.dtype)
+    return io.particles(particles)
+
+
 def particle_settings(particles: Particles) -> List[bytes]:
     """The settings of a submission for a list of particles, or for the path of a list."""
     if particles is None:
         return []
+    particles = listed(particles)
     if isinstance(particles, (str, os.PathLike)):
         return [encode("particles.file=%s" % os.fspath(particles), "particles")]
     if isinstance(particles, (Mapping, bytes)) or not isinstance(particles, Sequence):

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._abi import VERSION
 from ._arrays import STEP, UNITS, Account, Hits, Table, account_of, check_steps, hits_of
-from ._config import Config, Particles, Settings, Stages, encode, open_config, particle_settings, settings_of
+from ._config import Config, Particles, Settings, Stages, encode, listed, open_config, particle_settings, settings_of
 from ._library import Error, IcestreamWarning, TextStream, call, exception_of, ffi, lib, strings, text_of, usage
 
 LOG = logging.getLogger("icestream")
@@ -145,7 +145,7 @@ class Session:
         with TextStream() as out:
             call(lib.icestream_config_print, chosen, out.stream)
             self._metadata = _metadata_of(out.text())
-        self._particles = particles
+        self._particles = listed(particles)
         opened, pointer[0] = pointer[0], ffi.NULL
         self._handle = ffi.gc(opened, functools.partial(_destroy, self._given))
         self._hand_on_notes()
@@ -161,7 +161,7 @@ class Session:
         what messages call the steps. lend: the session reads `steps` where they are and copies nothing; leave the array as
         it is until the ticket is finished.
         """
-        work = ffi.new("icestream_submission *")
+        work, particles = ffi.new("icestream_submission *"), listed(particles)
         work.size = ffi.sizeof("icestream_submission")
         kept: List[Any] = []
         array: Optional[Table] = None

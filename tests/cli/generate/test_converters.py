@@ -78,7 +78,7 @@ def tree(**more):
 def right():
     """Records and the (type, energy, time, z, length) of their rows."""
     way = 40 / LIGHT
-    both = [("13", 12, 0, 0), ("13", 31, 0, 0), ("-2000001006", 5, 0, 0)]
+    both = [("13", 12, 0, 0), ("13", 31, 0, 0), ("hadr", 5, 0, 0)]
     later = [("11", 4, way, 40), ("hadr", 1, way, 40)]
     yield "the muon that decays, by its momentum", "siren", tree(), both + later
     yield "no parent_idx", "siren", tree(parent_idx=None), both + later
