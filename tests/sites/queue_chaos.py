@@ -157,10 +157,11 @@ class Production(Disturbances):
             self.poison[self.ask(("XADD", "chaos", "*", *fields))[0]] = words[:20], reason
 
     def look_at_end(self, name, worker):
-        """A worker may end if it was killed or asked to end, and if its start, or a right, is denied by a broker."""
+        """A worker may end if it was killed or asked to end (also by SIGTERM before it handles signals), and if its
+        start, or a right, is denied by the broker."""
         with open(name + ".log", encoding="utf-8") as log:
             refused = worker.returncode in (2, 74) and "refuses the user worker" in log.read()
-        if worker.returncode not in (-signal.SIGKILL, 143, 74, 1) and not refused:
+        if worker.returncode not in (-signal.SIGKILL, -signal.SIGTERM, 143, 74, 1) and not refused:
             self.faults.append("%s ended with %d" % (name, worker.returncode))
 
     def replace_dead(self):

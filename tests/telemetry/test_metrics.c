@@ -38,7 +38,7 @@ static ics_metrics *example(void)
                              .device_count = 2,
                              .queue_count = 1};
     metrics->devices[0] = (ics_metrics_device){
-        .id = "cuda:0", .name = "a \"b\" \\ c\nd \xff", .photons = 7, .alive = true};
+        .id = "cuda:0", .name = "a \"b\" \\ c\nd \xff µ", .photons = 7, .alive = true};
     metrics->devices[1] =
         (ics_metrics_device){.id = "cpu", .name = "2 threads", .seconds_busy = 0.1};
     metrics->queues[0] = (ics_metrics_queue){.name = "ready", .used = 3, .limit = 8};
@@ -105,7 +105,8 @@ START_TEST(values)
         "icestream_file_latency_seconds_sum 10",
         "icestream_file_latency_seconds_count 4",
         "icestream_file_latency_max_seconds 4",
-        "icestream_device_photons_total{device=\"cuda:0\",name=\"a \\\"b\\\" \\\\ c\\nd ?\"} 7",
+        "icestream_device_photons_total{device=\"cuda:0\",name=\"a \\\"b\\\" \\\\ c\\\\nd \\\\xff "
+        "µ\"} 7",
         "icestream_device_up{device=\"cpu\",name=\"2 threads\"} 0",
         BUSY " 0.10000000000000001",
         "icestream_queue_entries{queue=\"ready\"} 3",

@@ -206,11 +206,14 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
                   "  out[#out + 1] = {e[1], name}\n"
                   "end\n"
                   "return out",
-    /* Texts of tickets come from outside: other characters than printable ones become '?'. */
+    /* Texts of tickets come from outside, and JSON has UTF-8 only: bytes that are not printable
+     * ASCII, and %, become %XX. */
     [ICS_QUEUE_LOOK] = BEGINNING
     "local t, p, owned = now(), redis.pcall('XPENDING', s, g), {}\n"
     "local pending, waiting = p.err and 0 or p[1], call('XLEN', s)\n"
-    "local function clean(v) return ((v or ''):sub(1, 400):gsub('[^\\32-\\126]', '?')) end\n"
+    "local function code(c) return ('%%%02x'):format(c:byte()) end\n"
+    "local function clean(v) return ((v or ''):sub(1, 400):gsub('[^\\32-\\36\\38-\\126]', code)) "
+    "end\n"
     "local function field(f, name)\n"
     "  for i = 1, #f, 2 do if f[i] == name then return clean(f[i + 1]) end end return ''\n"
     "end\n"

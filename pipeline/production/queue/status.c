@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json_read.h"
+#include "base/visible_text.h"
 #include "pipeline/production/queue/scripts.h"
 #include "pipeline/production/spool/process.h"
 
@@ -15,6 +16,37 @@ static void make_list(json_t *report, const char *name)
 {
     if (!json_is_array(json_object_get(report, name))) {
         json_object_set_new(report, name, json_array());
+    }
+}
+
+/* Replaces %XX of scripts.c in a text by what people can read. */
+static void decode(json_t *value)
+{
+    char text[512], shown[ICS_VISIBLE_MOST * sizeof text];
+    size_t used = 0;
+    unsigned byte = 0;
+    for (const char *at = json_string_value(value); *at != '\0' && used < sizeof text - 1; ++at) {
+        const bool coded = *at == '%' && sscanf(at + 1, "%2x", &byte) == 1 && byte != 0;
+        text[used++] = coded ? (char)byte : *at;
+        at += coded ? 2 : 0;
+    }
+    text[used] = '\0';
+    json_string_set(value, ics_visible_text(text, false, shown, sizeof shown));
+}
+
+static void decode_texts(json_t *list)
+{
+    json_t *member = NULL, *value = NULL;
+    const char *key = NULL;
+    size_t i = 0;
+    json_array_foreach(list, i, member)
+    {
+        json_object_foreach(member, key, value)
+        {
+            if (json_is_string(value)) {
+                decode(value);
+            }
+        }
     }
 }
 
@@ -60,6 +92,8 @@ int ics_queue_status(const ics_queue_login *login, json_t **out, icestream_error
     json_object_set_new(report, "queue", json_string(shown));
     make_list(report, "workers");
     make_list(report, "failures");
+    decode_texts(json_object_get(report, "workers"));
+    decode_texts(json_object_get(report, "failures"));
     look_at_processes(report);
     *out = report;
     return ICESTREAM_OK;

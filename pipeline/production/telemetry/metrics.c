@@ -48,20 +48,14 @@ static void put_family(FILE *out, const char *name, const char *type, const char
     fprintf(out, "# HELP icestream_%s %s\n# TYPE icestream_%s %s\n", name, help, name, type);
 }
 
-/* Writes a label. Bytes that are not printable ASCII become '?', because a text that is not UTF-8
- * would make the whole page invalid. */
+/* Writes a label in UTF-8: a text of other bytes would make the whole page invalid. */
 static void put_label(FILE *out, const char *key, const char *value)
 {
+    char shown[1024];
     fprintf(out, "%s=\"", key);
-    for (; *value != '\0'; ++value) {
-        unsigned char byte = (unsigned char)*value;
-        if (byte == '\n') {
-            fputs("\\n", out);
-        } else if (byte == '\\' || byte == '"') {
-            fprintf(out, "\\%c", byte);
-        } else {
-            fputc(byte < 0x20 || byte >= 0x7f ? '?' : byte, out);
-        }
+    for (const char *at = ics_visible_text(value, false, shown, sizeof shown); *at != '\0'; ++at) {
+        fputs(*at == '\\' || *at == '"' ? "\\" : "", out);
+        fputc(*at, out);
     }
     fputc('"', out);
 }

@@ -122,6 +122,17 @@ wait $killed 2>/dev/null
 expect 0 "$ICESTREAM" status "$queue"
 grep -q 'killed *lost' out || fail "the worker was killed: $(cat out)"
 
+# --- texts of tickets: `status` shows what is printable, of any language
+redis XADD ice '*' name $'\xc3\xb6 100% \x1b[2J\xff' steps x
+expect 3 work
+says hits/run.journal "expected no newlines and other control characters"
+prints '\x1b[2J\xff' status "$queue"
+says out 'ö 100%'
+expect 0 "$ICESTREAM" status --json "$queue"
+"$python" -c 'import json
+[name] = [letter["name"] for letter in json.load(open("out"))["failures"] if "100" in letter["name"]]
+assert name == "ö 100% \\x1b[2J\\xff", name' || fail "the name in: $(cat out)"
+
 # --- a broker that is there and does not answer keeps no run beyond its time limit, or two signals
 mute() {
     expect 0 "$ICESTREAM" put "s$1.steps.npy" --queue "$queue"
