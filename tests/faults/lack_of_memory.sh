@@ -30,4 +30,12 @@ lacks keep open marks/a.steps.npy
 lacks keep open 1~a.steps.npy
 lacks move read 1~a.steps.npy
 lacks delete read 1~a.steps.npy
+
+# --resume reads the hits that are there before anything else: each of the first reads.
+for at in 1 2 3 4 5 6; do
+    expect 0 env LD_PRELOAD="$inject" FAULT_CALLS=read FAULT_PATH=reference/a.hits.npy FAULT_AT=$at FAULT_HOW=ENOMEM FAULT_LOG="$PWD/faults" \
+        "$ICESTREAM" run "${settings[@]}" --resume -s source.files=steps/a.steps.npy -s sink.directory=reference
+    says err "0 files done, 1 skipped, 0 quarantined"
+done
+says faults "fault 6 read"
 finish

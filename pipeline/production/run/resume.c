@@ -166,13 +166,17 @@ int ics_run_find_merged(ics_run_state *run, icestream_error *error)
     ICS_TRY(ics_known_hits_create(folder, resumes ? "*.hits.npy" : ICS_KNOWN_HITS_OF_RUNS,
                                   &run->common.origin, &run->common.stop, &run->common.known,
                                   error));
-    const int status = ics_known_hits_look(run->common.known, &any, error);
+    icestream_error why = {.status = ICESTREAM_OK};
+    const int status = ics_known_hits_look(run->common.known, &any, &why);
+    if (status != ICESTREAM_OK && ics_error_may_pass(&why)) {
+        return ICESTREAM_OK; /* units look again */
+    }
     /* Units would wait for the digests of their step files in vain. */
     if (status == ICESTREAM_OK && !any) {
         ics_known_hits_destroy(run->common.known);
         run->common.known = NULL;
     }
-    return status;
+    return ics_error_copy(error, &why);
 }
 
 /* Opens the checkpoint of a named step file only to compare its settings. */
