@@ -39,8 +39,9 @@ case $(nm -D --undefined-only "$library") in
     ;;
 *__tsan_init*)
     # What threads of Python do to each other is not looked at; their locks are.
-    launcher=(setarch --addr-no-randomize env "LD_PRELOAD=$(gcc -print-file-name=libtsan.so)" "TSAN_OPTIONS=$(
-        echo "log_path=$folder/report:exitcode=0:die_after_fork=0:ignore_noninstrumented_modules=1:suppressions=$source/tests/support/tsan.suppressions")")
+    options=log_path=$folder/report:exitcode=0:die_after_fork=0:ignore_noninstrumented_modules=1
+    launcher=(setarch --addr-no-randomize env "LD_PRELOAD=$(gcc -print-file-name=libtsan.so)"
+        "TSAN_OPTIONS=$options:suppressions=$source/tests/support/tsan.suppressions")
     ;;
 esac
 if [[ ${launcher[*]} == *LD_PRELOAD* ]]; then

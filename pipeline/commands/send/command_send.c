@@ -32,7 +32,8 @@ static const ics_option options[OPTIONS] = {
                          .value = "S",
                          .help =
                              "seconds after which a run is given up that cannot be reached, or, "
-                             "above 0, over whose connection no byte comes or goes",
+                             "above 0, over whose connection neither an answer nor 1024 bytes of "
+                             "steps or hits come or go",
                          .initial = "300, and no limit once connected",
                          .low = 0,
                          .high = 1000000},

@@ -106,15 +106,7 @@ static int turn(ics_send_state *state, icestream_error *error)
         {.fd = state->descriptor, .events = (short)(POLLIN | (sends ? POLLOUT : 0))},
         {.fd = reads ? STDIN_FILENO : -1, .events = POLLIN}};
     const bool kept = reads && state->block_at < state->block_size;
-    const int left = silence_left(state);
-    const int ready = poll(about, 2, kept ? 0 : left);
-    if (ready == 0 && left == 0) {
-        return ics_error_set(error, ICESTREAM_E_UNFINISHED,
-                             "%s: nothing came or went for %g s, though the server is connected; "
-                             "%llu messages are done; send the others again",
-                             state->options->address, state->options->silence,
-                             (unsigned long long)state->counts->done);
-    }
+    const int ready = poll(about, 2, kept ? 0 : silence_left(state));
     if (ready < 0) {
         return errno == EINTR
                    ? ICESTREAM_OK
@@ -125,6 +117,14 @@ static int turn(ics_send_state *state, icestream_error *error)
     }
     if (!state->lost && (about[0].revents & POLLOUT)) {
         ics_send_link_send(state);
+    }
+    if (!state->lost && silence_left(state) == 0) {
+        return ics_error_set(error, ICESTREAM_E_UNFINISHED,
+                             "%s: no answer and less than %d bytes of steps or hits came or went "
+                             "for %g s, though the server is connected; %llu messages are done; "
+                             "send the others again",
+                             state->options->address, ICS_SEND_LEAST, state->options->silence,
+                             (unsigned long long)state->counts->done);
     }
     return kept || about[1].revents != 0 ? ics_send_queue_read(state, error) : ICESTREAM_OK;
 }

@@ -15,7 +15,7 @@ typedef struct ics_send_options {
     bool force;          /* existing hit files are replaced */
     double patience;     /* s without any answer `done` after which a lost server is given up */
     double silence;      /* s after which a server is given up that is connected and with which no
-                            byte is exchanged; 0: never */
+                            answer and less than 1024 bytes are exchanged; 0: never */
 } ics_send_options;
 
 typedef struct ics_send_counts {

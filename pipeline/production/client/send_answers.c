@@ -28,6 +28,7 @@ static void finish(ics_send_state *state, ics_send_message *message, const json_
     state->counts->done++;
     state->counts->hits += hits > 0 ? (uint64_t)hits : 0;
     state->last = ics_clock_seconds();
+    ics_send_queue_move(state, ICS_SEND_LEAST);
     ics_send_queue_remove(message);
 }
 
@@ -65,6 +66,7 @@ static int follow_refused(ics_send_state *state, ics_send_message *message, cons
     print(state, answer, message->input);
     ics_send_queue_refuse(state, message->input, reason);
     state->last = ics_clock_seconds();
+    ics_send_queue_move(state, ICS_SEND_LEAST);
     ics_send_queue_remove(message);
     return ICESTREAM_OK;
 }
@@ -83,6 +85,8 @@ static int follow(ics_send_state *state, json_t *answer, icestream_error *error)
     }
     if (word != NULL && message != NULL && strcmp(word, "received") == 0) {
         print(state, answer, message->input);
+        ics_send_queue_move(state, message->is_received ? 0 : ICS_SEND_LEAST);
+        message->is_received = true;
         return ICESTREAM_OK;
     }
     return ics_error_set(error, ICESTREAM_E_FAILED,
@@ -125,6 +129,7 @@ static int take_hits(ics_send_state *state, const char *bytes, size_t size, size
 {
     bool whole = false;
     ICS_TRY(ics_send_hits_add(state, bytes, size, taken, &whole, error));
+    ics_send_queue_move(state, *taken);
     if (whole) {
         finish(state, state->body.message, state->body.answer);
         ics_send_hits_abandon(state);
@@ -143,7 +148,6 @@ int ics_send_answers_receive(ics_send_state *state, icestream_error *error)
         ics_send_queue_lost(state, count == 0 ? "the server closed it" : strerror(errno));
         return ICESTREAM_OK;
     }
-    state->exchanged = ics_clock_seconds();
     for (size_t at = 0, taken; at < (size_t)count && !state->lost; at += taken) {
         const size_t rest = (size_t)count - at;
         ICS_TRY(state->body.message != NULL ? take_hits(state, bytes + at, rest, &taken, error)

@@ -81,6 +81,7 @@ void ics_send_link_close(ics_send_state *state)
         ics_send_message *message = &state->messages[i];
         message->was_sent |= message->used && message->number >= 0;
         message->number = -1;
+        message->is_received = false;
         message->sent = 0;
     }
 }
@@ -97,7 +98,7 @@ static size_t send_bytes(ics_send_state *state, const void *bytes, size_t size)
     if (count <= 0) {
         return 0;
     }
-    state->exchanged = ics_clock_seconds();
+    ics_send_queue_move(state, (uint64_t)count);
     return (size_t)count;
 }
 

@@ -57,6 +57,15 @@ static void add(ics_send_state *state, const char *input, int descriptor, uint64
     state->last = state->exchanged = ics_clock_seconds();
 }
 
+void ics_send_queue_move(ics_send_state *state, uint64_t bytes)
+{
+    state->moved += bytes;
+    if (state->moved >= ICS_SEND_LEAST) {
+        state->moved = 0;
+        state->exchanged = ics_clock_seconds();
+    }
+}
+
 bool ics_send_queue_has_messages(const ics_send_state *state)
 {
     bool has = false;

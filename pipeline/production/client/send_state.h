@@ -17,6 +17,7 @@
 enum {
     ICS_SEND_WINDOW = 4,       /* messages under way; a listener reads no more of a client */
     ICS_SEND_BLOCK = 64 << 10, /* bytes at a time */
+    ICS_SEND_LEAST = 1024,     /* bytes that show that a connection is of use */
     ICS_SEND_DAMAGED = 5       /* hit files that may come damaged before we give up */
 };
 
@@ -29,6 +30,7 @@ typedef struct ics_send_message {
     uint64_t size, sent; /* bytes */
     int64_t number;      /* on this connection; -1: it was not begun on this connection */
     bool was_sent;       /* on an earlier connection */
+    bool is_received;    /* this was answered on this connection */
 } ics_send_message;
 
 /* The hit file that is being received. */
@@ -66,7 +68,8 @@ typedef struct ics_send_state {
     unsigned damaged;
     bool lost;                /* the connection is to be made again */
     double last;              /* time of the last answer about a message, or of a new message */
-    double exchanged;         /* time of the last byte that was sent or received, or later */
+    double exchanged;         /* time of the last answer or ICS_SEND_LEAST bytes, or later */
+    uint64_t moved;           /* bytes of messages and hits since then */
     char cause[256];          /* why the connection was lost */
     icestream_error refusals; /* of messages */
     size_t refusal_count;
@@ -93,6 +96,8 @@ void ics_send_queue_remove(ics_send_message *message);
 void ics_send_queue_refuse(ics_send_state *state, const char *input, const char *reason);
 /* Allocates the name of a hit file without its ending. */
 char *ics_send_queue_stem(const char *path);
+/* Notes that bytes of messages or hits were sent or received; ICS_SEND_LEAST: an answer. */
+void ics_send_queue_move(ics_send_state *state, uint64_t bytes);
 /* Notes why the connection is lost. */
 void ics_send_queue_lost(ics_send_state *state, const char *cause);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promises: clients that send garbage, stop in the middle of a message, or never read their hits get a clear message and
 # disturb nobody: `icestream send` next to them gets the hits of files, the run goes on, and at its end nothing incomplete
-# is left. A server that is silent is given up. A message that was received is computed, also if its client goes and the run is killed. To join: one more client in hostile.py, and what it and the run say about it.
+# is left. A server that is silent, or sends what is of no use, is given up. A message that was received is computed, also if its client goes and the run is killed. To join: one more client in hostile.py, and what it and the run say about it.
 source "$(dirname "$0")/../common.bash"
 
 python=$(python_with socket) || skip "no Python"
@@ -96,10 +96,13 @@ if kind != "full":
     while b"NUMPY" not in got:
         got += connection.recv(65536)
     connection.sendall({"mute": b"", "received": b'{"message":0,"state":"received"}\n',
-                        "begun": b'{"message":0,"state":"done","bytes":200,"sha256":"00"}\nabc'}[kind])
+                        "begun": b'{"message":0,"state":"done","bytes":200,"sha256":"00"}\nabc'}.get(kind, b""))
+    while kind in ("drips", "repeats"):  # a line that never ends; an answer that says nothing more
+        connection.sendall(b" " if kind == "drips" else b'{"message":0,"state":"received"}\n')
+        time.sleep(0.1)
 time.sleep(600)
 PYTHON
-for kind in mute received begun full; do
+for kind in mute received begun drips repeats full; do
     "$python" silent.py $kind >silent.$kind 2>&1 &
     silent=$!
     await grep -qs waits silent.$kind
@@ -107,7 +110,7 @@ for kind in mute received begun full; do
     if [ $kind = full ]; then
         says err "unix:full: no answer" "the connection was lost"
     else
-        says err "unix:$kind: nothing came or went for 1 s, though the server is connected"
+        says err "unix:$kind: no answer and less than 1024 bytes of steps or hits came or went for 1 s, though the server is connected"
     fi
     kill $silent
 done
