@@ -53,7 +53,7 @@ fi
 
 # Reasons of skipped tests have the form that scripts/test.sh collects.
 status=0
-"${launcher[@]}" "$python" -m pytest -q -rs -p no:cacheprovider --basetemp="$folder/tests" "${@:-.}" | sed -E 's/^SKIPPED \[[0-9]+\] \S+ /skipped: /' || status=$?
+"${launcher[@]}" "$python" -m pytest -q -rs -p no:cacheprovider --basetemp="$folder/tests" "${@:-.}" | sed -uE 's/^SKIPPED \[[0-9]+\] \S+ /skipped: /' || status=$?
 # A leak counts if the library made it; each other report counts.
 for report in "$folder"/report.*; do
     [[ -e $report ]] || break
