@@ -277,10 +277,13 @@ typedef struct ice_module_type {
     double reach;       /* m, of the smallest sphere around the centre that contains the body */
     double oversize;    /* F >= 1 */
     double beta;        /* cosine of half the angle that the window of a PMT covers, seen from the
-                           centre of its curvature, in [0, 1]; 1: a flat window (physics.md 8.13) */
-    ice_mesh mesh;      /* mesh of an ICE_SHAPE_MESH */
-    ice_pmt *pmts;      /* [pmt_count] */
-    size_t pmt_count;   /* 0 .. ICE_PMTS_MAX */
+                           centre of its curvature, in [0, 1]; 1: a flat window; below -1: the side
+                           of a cylinder (physics.md 8.13) */
+    bool is_of_ppc;     /* from ppc's om.conf, in which it has om_number */
+    int32_t om_number;
+    ice_mesh mesh;    /* mesh of an ICE_SHAPE_MESH */
+    ice_pmt *pmts;    /* [pmt_count] */
+    size_t pmt_count; /* 0 .. ICE_PMTS_MAX */
     ice_pmt_areas table;
     ice_pmt_acceptance acceptance;       /* acceptance of the PMTs that do not give their own */
     ice_pmt_acceptance *own_acceptances; /* [own_count], of single PMTs */

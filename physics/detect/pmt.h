@@ -94,18 +94,28 @@ ICE_FN double ice_pmt_segment(double t)
 }
 
 /* Returns the area that the window of a PMT turns to parallel light, divided by the area of its
- * rim. x in [-1, 1] is the cosine between the PMT's axis and the direction from which the light
- * comes; beta in [0, 1] is the cosine of half the angle that the window covers. The formula is that
- * of ppc (physics.md 8.13). */
+ * rim, or, with beta below -1, by the largest such area of a cylindrical window. x in [-1, 1] is
+ * the cosine between the PMT's axis and the direction from which the light comes; beta in [0, 1] is
+ * the cosine of half the angle that the window covers. The formulas are those of ppc (physics.md
+ * 8.13). */
 ICE_FN double ice_pmt_share(double x, double beta)
 {
     const double front = x > 0 ? x : 0, sine = sqrt(fmax(1 - x * x, 0));
+    if (beta < -1) {
+        return sine;
+    }
     if (!(sine > beta)) {
         return front;
     }
     const double q = beta / sine, c = 1 - beta * beta, side = fabs(x);
     return front + (ice_pmt_segment(q) / c - ice_pmt_segment(fmin(q * side / sqrt(c), 1)) * side) /
                        3.14159265358979323846;
+}
+
+/* Returns the mean of ice_pmt_share() over all directions. */
+ICE_FN double ice_pmt_share_mean(double beta)
+{
+    return beta < -1 ? 3.14159265358979323846 / 4 : 1 / (2 * (1 + beta));
 }
 
 /* Returns the acceptance at a wavelength (nm), relative to that of light: linear between the

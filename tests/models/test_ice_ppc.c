@@ -134,10 +134,10 @@ START_TEST(features_that_are_not_simulated_are_named)
     char path[MODEL_PATH];
     model_folder folder = model_folder_create();
     ppc_folder_write(&folder, GOOD_PAR, GOOD_CFG, GOOD_DAT);
-    model_folder_write(&folder, "om.wv_1", "1\n", path);
+    model_folder_write(&folder, "str-f2k", "1\n", path);
     loaded_ice ice = load_folder(&folder);
     expect_ice(&ice);
-    ck_assert(ice_warned(&ice, "not simulated yet: om.wv_1 (other sensors)"));
+    ck_assert(ice_warned(&ice, "not simulated yet: str-f2k (data of strings)"));
     ice_unload(&ice);
     model_folder_remove(&folder);
 }

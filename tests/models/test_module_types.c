@@ -2,7 +2,11 @@
  * their files say, and modules get the types that lists and om.map name. Wrong inputs are in
  * tests/cli/bad_inputs/bad_inputs_types.py. To join: one test for each source of types. */
 #include "physics/body.h"
+#include "physics/detect/pmt.h"
+#include "physics/light/light_curve.h"
 #include "pipeline/photons/models/detector/detx.h"
+#include "pipeline/photons/models/detector/pmt_tables.h"
+#include "pipeline/photons/models/light/acceptance_table.h"
 #include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
 #include "tests/support/test_main.h"
@@ -145,6 +149,86 @@ START_TEST(types_of_ppc)
 }
 END_TEST
 
+/* Returns the mean effective area (cm2) of a type at a wavelength, as the tables of detection give
+ * it. */
+static double mean_area(const ice_detector *detector, size_t type, double wavelength)
+{
+    const ice_module_type *self = &detector->types[type];
+    const double all = ice_curve_at(detector->acceptance_wavelengths, detector->acceptance,
+                                    detector->acceptance_count, wavelength);
+    const double ratio =
+        self->acceptance.count == 0
+            ? 1
+            : ice_curve_at_or_end(self->acceptance.wavelengths, self->acceptance.ratios,
+                                  self->acceptance.count, wavelength);
+    double front = 0;
+    for (size_t k = 0; k < self->pmt_count; ++k) {
+        front += ics_pmt_effective_area(self, &self->pmts[k]);
+    }
+    return 1e4 * all * ratio * front * ice_pmt_share_mean(self->beta);
+}
+
+START_TEST(types_of_ppc_have_their_effective_areas)
+{
+    model_folder folder = model_folder_create();
+    char path[MODEL_PATH], file[MODEL_PATH + 32], conf[MODEL_PATH + 32], map[MODEL_PATH + 32],
+        efficiencies[MODEL_PATH + 32];
+    snprintf(file, sizeof file, "detector.file=%s",
+             model_folder_write(
+                 &folder, "list.csv",
+                 "string,module,x,y,z\n1,1,0,0,0\n1,2,0,0,-17\n1,3,0,0,-34\n2,1,100,0,0\n", path));
+    snprintf(conf, sizeof conf, "detector.om_conf=%s",
+             model_folder_write(&folder, "om.conf",
+                                "Default -1 1 0.49 0.1651 0.1651 1 180 0\n"
+                                "DEgg 120 1.2 0.5 0.150 0.267 2 180 0\n 0 0\n"
+                                "Tube 7 1 -2 0.0575 -0.38 2 180 0\n 0 0\n",
+                                path));
+    snprintf(map, sizeof map, "detector.om_map=%s",
+             model_folder_write(&folder, "om.map", "1 2 120\n1 3 120\n2 1 7\n", path));
+    snprintf(efficiencies, sizeof efficiencies, "detector.efficiencies=%s",
+             model_folder_write(&folder, "eff", "1 1 1 0\n1 2 1 0\n1 3 1.1 1\n2 1 1 1\n", path));
+    model_folder_write(&folder, "om.wv_120.0", "300 0\n400 40\n500 20\n", path);
+    model_folder_write(&folder, "om.wv_120.1", "350 50\n450 70\n", path);
+    loaded_detector loaded =
+        detector_load(model_config(file, conf, map, efficiencies, "stages.detect=pmt-plane", NULL));
+    ck_assert_int_eq(loaded.status, ICESTREAM_E_CONFIG);
+    ck_assert(strstr(loaded.error.text, "om.wv_7.1: error: found no such file") != NULL);
+    detector_unload(&loaded);
+    model_folder_write(&folder, "om.wv_7.1", "300 5\n400 10\n500 10\n", path);
+    loaded =
+        detector_load(model_config(file, conf, map, efficiencies, "stages.detect=pmt-plane", NULL));
+    ck_assert_ptr_nonnull(loaded.detector);
+    ck_assert_uint_eq(loaded.warnings.count, 1);
+    ck_assert(strstr(loaded.warnings.items[0], "the type Tube has beta -2, a WOM") != NULL);
+    const ice_detector *d = loaded.detector;
+    ck_assert_uint_eq(d->type_count, 4);
+    ck_assert_str_eq(d->types[3].name, "DEgg, PMTs of kind 1");
+    const uint32_t types[] = {0, 1, 3, 2};
+    for (size_t i = 0; i < d->module_count; ++i) {
+        ck_assert_uint_eq(d->modules[i].type, types[i]);
+        ck_assert_uint_eq(d->modules[i].acceptance, 0);
+    }
+    /* PMTs have the efficiency 1.2, the column area. */
+    ck_assert_double_eq_tol(mean_area(d, 1, 400), 1.2 * 40, 1e-9);
+    ck_assert_double_eq_tol(mean_area(d, 1, 350), 1.2 * 20, 1e-9);
+    ck_assert_double_eq_tol(mean_area(d, 1, 550), 1.2 * 10,
+                            1e-9); /* half of the last bin further */
+    ck_assert_double_eq_tol(mean_area(d, 3, 425), 1.2 * 65, 1e-9);
+    ck_assert_double_eq_tol(mean_area(d, 2, 450), 10, 1e-9);
+    /* The standard module: ppc's mean of the angular acceptance times the area of its sphere. */
+    ck_assert_double_eq_tol(
+        mean_area(d, 0, 400),
+        1e4 * ics_light_standard_acceptance(400) * 0.335822 * M_PI * 0.1651 * 0.1651, 1e-9);
+    detector_unload(&loaded);
+    loaded = detector_load(model_config(file, conf, map, efficiencies, "stages.detect=pmt-plane",
+                                        "light.acceptance=standard", NULL));
+    expect_detector(&loaded);
+    ck_assert_uint_eq(loaded.detector->type_count, 3);
+    detector_unload(&loaded);
+    model_folder_remove(&folder);
+}
+END_TEST
+
 /* The same two modules in a version of DETX: three PMTs whose axes meet in the centre; the second
  * module is turned by 90 degrees around the vertical. */
 static char *detx_of(int version, char letter)
@@ -219,6 +303,7 @@ ICS_TEST_MAIN("module_types")
     tcase_add_test(all, types_of_yaml);
     tcase_add_test(all, cables_between_modules);
     tcase_add_test(all, types_of_ppc);
+    tcase_add_test(all, types_of_ppc_have_their_effective_areas);
     tcase_add_loop_test(all, modules_of_detx, 0, 2);
     suite_add_tcase(suite, all);
 }

@@ -164,7 +164,7 @@ def type_cases():
     good = b"DOM 1 1 0.5 0.1651 0.1651 1 180 0\n"
     conf("empty", b"# nothing\n", "om.conf: error: found no type, expected rows of name, module")
     conf("a row of five fields", b"DOM 1 1 0.5 0.1651\n", "om.conf:1: error: found 5 fields, expected 9 or 10")
-    conf("a cylindrical window", b"WOM 1 1 -2 0.1 -0.5 1 180 0\n", "beta: found -2, expected 0 .. 1")
+    conf("beta between both kinds of windows", b"WOM 1 1 -0.5 0.1 -0.5 1 180 0\n", "beta: found -0.5, expected 0 .. 1")
     conf("too few directions", b"D 1 1 0.5 0.15 0.267 3 180 0\n 0 0\n", "om.conf:1: error: found 2 directions of PMTs, expected 3")
     conf("a flat body", b"D 1 1 0.5 0.15 0 1 180 0\n", "Rz: found 0, expected 0.001 .. 10 m, or less than 0")
     conf("half a PMT", b"D 1 1 0.5 0.15 0.2 0.5 180 0\n", "num: found 0.5, expected a whole number from 1 to 1023")
@@ -188,6 +188,16 @@ def type_cases():
         case("om.conf", name, tables % value, 2, says, files)
     case("om.conf", "tables without om.conf", "validate -s detector.file=d.csv -s 'detector.om_tables={DOM: a.csv}'", 2,
          "detector.om_tables: is about types of om.conf, which is not used; expected detector.om_conf, too", files)
+    for name, data, says in (
+        ("no om.wv file", None, "./om.wv_1.0: error: found no such file, expected rows of wavelength (nm) and effective area (cm2)"),
+        ("wavelengths of om.wv that fall", b"400 20\n350 30\n", "om.wv_1.0:2:1: error: wavelength: found 350, expected ascending numbers"),
+        ("an area of om.wv below 0", b"350 20\n400 -1\n", "om.wv_1.0:2: error: effective area: found -1, expected 0 .. 1e+06 cm2"),
+        ("one row of om.wv", b"350 20\n", "om.wv_1.0: error: found one row, expected at least two"),
+        ("om.wv without light", b"350 0\n400 0\n", "om.wv_1.0: error: found no area above 0 from 250 to 700 nm"),
+        ("three columns of om.wv", b"350 20 1\n400 20 1\n", "expected 2: wavelength (nm) and effective area (cm2)"),
+    ):
+        case("om.conf", name, "validate -s detector.file=d.csv -s detector.om_conf=om.conf -s detector.om_map=om.map -s stages.detect=pmt-plane", 2,
+             says, {k: v for k, v in {**files, "om.wv_1.0": data}.items() if v is not None})
     types("om.conf and types", "{a: {shape: sphere, radius: 0.2}}", "detector.om_conf: is given, and so are detector.types",
           {"om.conf": good}, more=" -s detector.om_conf=om.conf")
 

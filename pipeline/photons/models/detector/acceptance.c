@@ -156,9 +156,8 @@ static int make_ratios(const ice_detector *detector, ice_module_type *type, ices
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-int ics_detector_acceptance_create(const icestream_config *config, bool is_ppc,
-                                   ice_detector *detector, ics_warnings *warnings,
-                                   icestream_error *error)
+int ics_detector_acceptance_create(const icestream_config *config, ice_detector *detector,
+                                   ics_warnings *warnings, icestream_error *error)
 {
     const used_types used = find_used(detector);
     const bool is_auto = strcmp(config->light.acceptance, "auto") == 0;
@@ -184,7 +183,8 @@ int ics_detector_acceptance_create(const icestream_config *config, bool is_ppc,
     }
     if (without != NULL) {
         /* ppc measures PMTs by the standard module. Tables have areas in m2. */
-        const bool is_relative = is_ppc && strcmp(config->stages.detect, "pmt-table") != 0;
+        const bool is_relative =
+            without->is_of_ppc && with == NULL && strcmp(config->stages.detect, "pmt-table") != 0;
         return ics_pmt_detection_is(config->stages.detect) && !is_relative
                    ? refuse(config, without, error)
                    : ICESTREAM_OK;

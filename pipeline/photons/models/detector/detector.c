@@ -192,9 +192,7 @@ static int allocate(const icestream_config *config, const char *name, const ics_
 static int complete(const icestream_config *config, ics_types *types, const ics_module_list *list,
                     ice_detector *detector, ics_warnings *warnings, icestream_error *error)
 {
-    const bool is_ppc = types->count > 0 && types->numbers[0] != ICS_TYPE_UNNUMBERED;
     ICS_TRY(ics_module_types_apply(config, types, list, detector, error));
-    ICS_TRY(ics_detector_acceptance_create(config, is_ppc, detector, warnings, error));
     /* A module that is listed twice overlaps itself: one of the two messages is enough. */
     int status = check_duplicates(config, list, detector->name, error);
     if (status == ICESTREAM_OK) {
@@ -205,6 +203,9 @@ static int complete(const icestream_config *config, ics_types *types, const ics_
      */
     ICS_TRY(status);
     ICS_TRY(ics_sensors_create(config, detector, warnings, error));
+    ICS_TRY(ics_om_acceptances_read(config, detector, warnings, error));
+    ICS_TRY(ics_detector_acceptance_create(config, detector, warnings, error));
+    ICS_TRY(ics_sensors_angular_create(config, detector, warnings, error));
     return ics_string_cables_create(config, detector, error);
 }
 

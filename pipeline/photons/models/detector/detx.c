@@ -339,7 +339,6 @@ static int add_type(detx_reader *reader, const ice_pmt *pmts, size_t count)
                               .pmts = ics_memory_zeros(count, sizeof *pmts),
                               .pmt_count = count};
     types->turns[types->count] = ics_upright;
-    types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
     ++types->count;
     if (type->name == NULL || type->pmts == NULL) {
         return ics_error_no_memory(error, reader->text.name);

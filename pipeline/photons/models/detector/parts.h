@@ -10,14 +10,20 @@
 #include "pipeline/photons/models/types/types.h"
 #include "pipeline/photons/models/warnings.h"
 
+/* With detect: pmt-plane and light.acceptance: auto, gives the types of om.conf with a number of 0
+ * or more the acceptance of their om.wv_NUMBER.KIND, which lies beside om.conf. A type whose
+ * modules have PMTs of both kinds becomes two. The efficiencies of the modules must be complete.
+ * Warns of WOMs, whose inside is not simulated. ICESTREAM_E_CONFIG: a file is missing or wrong;
+ * ICESTREAM_E_MEMORY. */
+int ics_om_acceptances_read(const icestream_config *config, ice_detector *detector,
+                            ics_warnings *warnings, icestream_error *error);
+
 /* Checks that the types of a detector say how likely their PMTs detect light, if the run asks for
  * it, and that the detect stage knows PMTs. With light.acceptance: auto it makes the acceptance of
- * the detector: the largest one of all types, and the ratios of the types to it. `is_ppc`: the
- * types come from om.conf, where the standard module is the measure. ICESTREAM_E_CONFIG,
- * ICESTREAM_E_MEMORY. */
-int ics_detector_acceptance_create(const icestream_config *config, bool is_ppc,
-                                   ice_detector *detector, ics_warnings *warnings,
-                                   icestream_error *error);
+ * the detector: the largest one of all types, and the ratios of the types to it.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_detector_acceptance_create(const icestream_config *config, ice_detector *detector,
+                                   ics_warnings *warnings, icestream_error *error);
 
 /* Gives the modules of a detector, which stand in the order of `list`, their types and
  * orientations, and moves the types to the detector. Sets the radius of the detector to the largest

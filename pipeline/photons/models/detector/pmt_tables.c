@@ -8,16 +8,22 @@
 /* The mean of the standard acceptance 0.34 + 0.51 x - 0.17 x^3, which is nowhere below 0, over all
  * directions (physics.md 8.5). */
 #define STANDARD_MEAN 0.34
+/* The same mean in ppc (omav in ini.cxx), which scales the types of om.conf. */
+#define STANDARD_MEAN_OF_PPC 0.335822
+
+double ics_pmt_standard_area(const ice_module_type *type)
+{
+    return M_PI * ICE_MODULE_RADIUS * ICE_MODULE_RADIUS *
+           (type->is_of_ppc ? STANDARD_MEAN_OF_PPC : STANDARD_MEAN);
+}
 
 double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt)
 {
     if (pmt->radius > 0) {
         return M_PI * pmt->radius * pmt->radius * pmt->efficiency;
     }
-    const double area = M_PI * ICE_MODULE_RADIUS * ICE_MODULE_RADIUS * STANDARD_MEAN;
-    /* Averaged over directions a window turns 1 / (2 (1 + beta)) of the area of its rim to light.
-     */
-    return pmt->efficiency * area * 2 * (1 + type->beta) / (double)type->pmt_count;
+    return pmt->efficiency * ics_pmt_standard_area(type) /
+           (ice_pmt_share_mean(type->beta) * (double)type->pmt_count);
 }
 
 /* ---- what PMTs accept by angle and by wavelength -----------------------------------------------

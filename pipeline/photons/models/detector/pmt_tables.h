@@ -16,6 +16,9 @@
  * the type together have the effective area of the standard module, averaged over directions, times
  * their mean efficiency (physics.md 8.13). */
 double ics_pmt_effective_area(const ice_module_type *type, const ice_pmt *pmt);
+/* Returns the effective area (m2) of the standard module, averaged over directions, by which the
+ * PMTs of a type without radii are measured, relative to the acceptance by wavelength. */
+double ics_pmt_standard_area(const ice_module_type *type);
 
 /* Returns the bytes of all tables of a detector. `variant` is that of detect. */
 size_t ics_pmt_tables_bytes(const ice_detector *detector, const char *variant);

@@ -345,13 +345,6 @@ int ics_sensors_create(const icestream_config *config, ice_detector *detector,
         [ICS_SENSOR_CABLES] = config->detector.cables,
         [ICS_SENSOR_VOLTAGES] = config->detector.voltages};
     int status = ICESTREAM_OK;
-    if (ics_pmt_detection_is(config->stages.detect)) {
-        detector->angular = ics_angular_none();
-        status = ics_pmt_detection_maximum(config, detector, &detector->angular.maximum, warnings,
-                                           error);
-    } else {
-        status = read_angular(config, &detector->angular, warnings, error);
-    }
     for (ics_sensor_file kind = 0; kind < ICS_SENSOR_FILES; ++kind) {
         status = ics_error_first(
             status, read_sensor_file(config, kind, values[kind], detector, warnings, error));
@@ -359,4 +352,14 @@ int ics_sensors_create(const icestream_config *config, ice_detector *detector,
     detector->cable_radius = config->detector.cable_radius;
     detector->cable_length = config->detector.cable_length;
     return status;
+}
+
+int ics_sensors_angular_create(const icestream_config *config, ice_detector *detector,
+                               ics_warnings *warnings, icestream_error *error)
+{
+    if (!ics_pmt_detection_is(config->stages.detect)) {
+        return read_angular(config, &detector->angular, warnings, error);
+    }
+    detector->angular = ics_angular_none();
+    return ics_pmt_detection_maximum(config, detector, &detector->angular.maximum, warnings, error);
 }

@@ -24,10 +24,13 @@ typedef enum ics_sensor_file {
 int ics_sensors_file_read(ics_sensor_file kind, const ics_text *text, ice_detector *detector,
                           ics_warnings *warnings, icestream_error *error);
 
-/* Sets angular acceptance, efficiencies, axes, cables and voltages of a detector from the
- * configuration and its files. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Sets efficiencies, axes, cables and voltages of a detector from the configuration and its files.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_sensors_create(const icestream_config *config, ice_detector *detector,
                        ics_warnings *warnings, icestream_error *error);
+/* Sets the angular acceptance of a detector whose types are complete. The same errors. */
+int ics_sensors_angular_create(const icestream_config *config, ice_detector *detector,
+                               ics_warnings *warnings, icestream_error *error);
 
 /* Returns whether stages.detect makes photo-electrons. If it does not, files of ice.directory that
  * only photo-electrons need are not searched. */

@@ -96,23 +96,7 @@ int ics_ice_ppc_check_folder(const char *directory, icestream_error *error)
 
 void ics_ice_ppc_warn_of_unread(const char *directory, ics_warnings *warnings)
 {
-    /* Files of ppc for features that icestream does not simulate. */
-    static const struct {
-        const char *pattern, *feature;
-    } unread[] = {{"om.wv_*", "other sensors"}, {"str-f2k", "data of strings"}};
-    struct dirent **entries;
-    /* A folder whose files can be read, and whose names cannot, is no error. */
-    const int count = scandir(directory, &entries, NULL, alphasort);
-    for (int i = 0; i < count; ++i) {
-        for (size_t k = 0; k < sizeof unread / sizeof *unread; ++k) {
-            if (fnmatch(unread[k].pattern, entries[i]->d_name, 0) == 0) {
-                ics_warnings_add(warnings, "not simulated yet: %s (%s)", entries[i]->d_name,
-                                 unread[k].feature);
-            }
-        }
-        free(entries[i]);
-    }
-    if (count >= 0) {
-        free(entries);
+    if (has_file(directory, "str-f2k")) {
+        ics_warnings_add(warnings, "not simulated yet: str-f2k (data of strings)");
     }
 }

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "physics/model.h"
+#include "pipeline/photons/models/light/light.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -368,4 +369,55 @@ int ics_acceptance_table_read(const ics_text *text, bool *is_cumulative, ics_cur
         ics_curve_free(out);
     }
     return status;
+}
+
+/* ---- files of either form -------------------------------------------------------------------- */
+
+/* The number of photons that the standard module detects per metre of bare track. It scales
+ * acceptances that are known only up to a factor (the constant of the public code, physics.md 3.2).
+ */
+#define NOMINAL_YIELD 2450.08
+
+/* Makes the acceptance from shares of detected Cherenkov light. The shares are divided by the
+ * Cherenkov spectrum of ice, because such files were made for ice; the result is a property of the
+ * modules and holds in every medium. Points without detected light are left out, because a photon
+ * drawn at such a point would have an infinite weight. */
+static int acceptance_of_shares(const ics_curve *shares, const char *place, ics_curve *out,
+                                icestream_error *error)
+{
+    const double low = fmax(ceil(shares->x[0]), ICE_WAVELENGTH_MIN);
+    const double high = fmin(floor(shares->x[shares->count - 1]), ICE_WAVELENGTH_MAX);
+    for (double x = low; x <= high; x += 1) {
+        const double share = ics_curve_at(shares, x);
+        if (share > 0) {
+            ICS_TRY(ics_curve_add(out, x, share, error));
+        }
+    }
+    const double sum = ics_curve_integral(out);
+    if (!(sum > 0)) {
+        return ics_error_add(error, ICESTREAM_E_CONFIG,
+                             "%s: error: light.acceptance: found less than 2 nm of light, expected "
+                             "a wider band",
+                             place);
+    }
+    ics_curve_scale(out, NOMINAL_YIELD / sum);
+    for (size_t i = 0; i < out->count; ++i) {
+        out->y[i] /= ics_light_frank_tamm(out->x[i], 1);
+    }
+    return ICESTREAM_OK;
+}
+
+int ics_acceptance_file_read(const char *path, const char *place, ics_curve *out,
+                             icestream_error *error)
+{
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve shares = {0};
+    bool is_cumulative;
+    ICS_TRY(ics_text_read(path, &text, error));
+    ICS_TRY(ics_acceptance_table_read(&text, &is_cumulative, out, error));
+    if (!is_cumulative) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_curve_read_cumulative(&text, &shares, error));
+    return acceptance_of_shares(&shares, place, out, error);
 }

@@ -14,6 +14,12 @@
 int ics_acceptance_table_read(const ics_text *text, bool *is_cumulative, ics_curve *out,
                               icestream_error *error);
 
+/* Reads a file of either form. ppc's cumulative form is turned into an acceptance (physics.md 3.2);
+ * `place` is where the configuration names the file, for the message about a band of less than 2
+ * nm. The same errors, and those of reading. */
+int ics_acceptance_file_read(const char *path, const char *place, ics_curve *out,
+                             icestream_error *error);
+
 /* Returns the acceptance of the standard module at a wavelength (nm); it is 0 outside 280 .. 680.
  */
 double ics_light_standard_acceptance(double wavelength);

@@ -11,40 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of photons that the standard module detects per metre of bare track. It scales
- * acceptances that are known only up to a factor (the constant of the public code, physics.md 3.2).
- */
-#define NOMINAL_YIELD 2450.08
-
-/* Makes the bias from shares of detected Cherenkov light. The shares are divided by the Cherenkov
- * spectrum of ice, because such files were made for ice; the result is a property of the modules
- * and holds in every medium. Points without detected light are left out, because a photon drawn at
- * such a point would have an infinite weight. */
-static int bias_from_shares(ics_light_builder *builder, const ics_curve *shares)
-{
-    ics_curve *detected = &builder->bias;
-    double low = fmax(ceil(shares->x[0]), ICE_WAVELENGTH_MIN);
-    double high = fmin(floor(shares->x[shares->count - 1]), ICE_WAVELENGTH_MAX);
-    for (double x = low; x <= high; x += 1) {
-        double share = ics_curve_at(shares, x);
-        if (share > 0) {
-            ICS_TRY(ics_curve_add(detected, x, share, builder->error));
-        }
-    }
-    double sum = ics_curve_integral(detected);
-    if (!(sum > 0)) {
-        return ics_error_add(builder->error, ICESTREAM_E_CONFIG,
-                             "%s: error: light.acceptance: found less than 2 nm of light, expected "
-                             "a wider band",
-                             builder->place);
-    }
-    ics_curve_scale(detected, NOMINAL_YIELD / sum);
-    for (size_t i = 0; i < detected->count; ++i) {
-        detected->y[i] /= ics_light_frank_tamm(detected->x[i], 1);
-    }
-    return ICESTREAM_OK;
-}
-
 /* Says in reports where the acceptance comes from. */
 static int set_origin(ics_light_builder *builder, const char *what, const char *name)
 {
@@ -56,20 +22,10 @@ static int set_origin(ics_light_builder *builder, const char *what, const char *
     return ICESTREAM_OK;
 }
 
-/* Reads ppc's cumulative form, or a table of wavelength and acceptance. */
 static int bias_from_file(ics_light_builder *builder, const char *path)
 {
-    ICS_CLEANUP(ics_text_free) ics_text text = {0};
-    ICS_CLEANUP(ics_curve_free) ics_curve shares = {0};
-    bool is_cumulative;
     ICS_TRY(set_origin(builder, "", path));
-    ICS_TRY(ics_text_read(path, &text, builder->error));
-    ICS_TRY(ics_acceptance_table_read(&text, &is_cumulative, &builder->bias, builder->error));
-    if (!is_cumulative) {
-        return ICESTREAM_OK;
-    }
-    ICS_TRY(ics_curve_read_cumulative(&text, &shares, builder->error));
-    return bias_from_shares(builder, &shares);
+    return ics_acceptance_file_read(path, builder->place, &builder->bias, builder->error);
 }
 
 static int bias_from_formula(ics_light_builder *builder)

@@ -4,14 +4,10 @@
 
 #include "physics/model.h"
 
-/* The number of a type that is none of om.conf. */
-#define ICS_TYPE_UNNUMBERED INT32_MIN
-
 typedef struct ics_types {
     ice_module_type items[ICE_TYPES_MAX]; /* [count] */
     ice_orientation turns[ICE_TYPES_MAX]; /* how modules of the type hang
                                              whose list has no orientation */
-    int32_t numbers[ICE_TYPES_MAX];       /* the number in om.conf, or ICS_TYPE_UNNUMBERED */
     double pmt_radius[ICE_TYPES_MAX];     /* m, of PMTs that do not give their own; 0: not known */
     size_t count;                         /* 0: modules are spheres of one radius */
 } ics_types;

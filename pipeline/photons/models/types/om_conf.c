@@ -49,9 +49,9 @@ static bool check_numbers(ics_text_reader *reader, const ics_text_line *line,
     } ranges[] = {
         {NUMBER, "module", -1000000, 1000000, "a whole number from -1000000 to 1000000"},
         {AREA, "area", 1e-6, 1e6, "1e-6 .. 1e6"},
-        {BETA, "beta", 0, 1,
-         "0 .. 1, the cosine of half the angle that the window covers; cylindrical sensitive areas "
-         "(beta below -1) are not supported"},
+        {BETA, "beta", -1000, 1,
+         "0 .. 1, the cosine of half the angle that the window covers, or less than -1 for a "
+         "cylindrical window"},
         {ACROSS, "Rr", 1e-3, 10, "0.001 .. 10 m"},
         {UP, "Rz", -10, 10, "0.001 .. 10 m, or less than 0 for a cylinder"},
         {COUNT, "num", 1, ICE_PMTS_MAX, "a whole number from 1 to 1023"},
@@ -61,7 +61,8 @@ static bool check_numbers(ics_text_reader *reader, const ics_text_line *line,
         const double value = values[ranges[i].field];
         const bool is_whole = ranges[i].field == NUMBER || ranges[i].field == COUNT;
         if (!(value >= ranges[i].low && value <= ranges[i].high) ||
-            (is_whole && value != floor(value)) || (ranges[i].field == UP && fabs(value) < 1e-3)) {
+            (is_whole && value != floor(value)) || (ranges[i].field == UP && fabs(value) < 1e-3) ||
+            (ranges[i].field == BETA && value >= -1 && value < 0)) {
             ics_text_fault(reader, line->number, line->fields[ranges[i].field].column,
                            "%s: found %.10g, expected %s", ranges[i].name, value,
                            ranges[i].expected);
@@ -93,10 +94,11 @@ static bool read_head(ics_text_reader *reader, const ics_text_line *line, double
                               .half_height = fabs(values[UP]),
                               .oversize = oversize,
                               .beta = values[BETA],
+                              .is_of_ppc = true,
+                              .om_number = (int32_t)values[NUMBER],
                               .pmts = calloc((size_t)values[COUNT], sizeof(ice_pmt))};
     type->reach = ics_tables_type_reach(type);
     types->turns[types->count] = ics_upright;
-    types->numbers[types->count] = (int32_t)values[NUMBER];
     ++types->count;
     *pmts = (size_t)values[COUNT];
     return type->name != NULL && type->pmts != NULL &&
@@ -144,9 +146,9 @@ static bool read_type(ics_text_reader *reader, ics_text_line *line, double overs
         }
     }
     for (size_t i = 0; i + 1 < types->count; ++i) {
-        if (types->numbers[i] == types->numbers[types->count - 1]) {
+        if (types->items[i].om_number == type->om_number) {
             ics_text_fault(reader, first, 0, "module: found %d again, expected every number once",
-                           types->numbers[i]);
+                           type->om_number);
             return false;
         }
     }
@@ -181,7 +183,7 @@ int ics_types_read_om_conf(const ics_text *text, double oversize, ics_types *out
 static size_t find_number(const ics_types *types, double number)
 {
     size_t i = 0;
-    while (i < types->count && types->numbers[i] != number) {
+    while (i < types->count && types->items[i].om_number != number) {
         ++i;
     }
     return i;

@@ -182,7 +182,6 @@ static int read_type(const ics_yaml_node *node, const char *name, double oversiz
     }
     types->turns[types->count] =
         ics_orientation_of(values.orientation[0], values.orientation[1], values.orientation[2]);
-    types->numbers[types->count] = ICS_TYPE_UNNUMBERED;
     types->pmt_radius[types->count] = values.pmt_radius;
     ++types->count;
     return read_rest(&values, given, type, warnings, error);
