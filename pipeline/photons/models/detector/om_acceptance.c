@@ -130,8 +130,7 @@ static int read_file(const om_reader *reader, const ice_module_type *type, int k
                          path, type->name);
 }
 
-/* Gives the modules of type `number` whose PMTs are of kind 1 a type of their own, the last one of
- * the detector. */
+/* Appends a copy of a type, for its modules with PMTs of kind 1. */
 static int split_type(const om_reader *reader, size_t number)
 {
     ice_detector *detector = reader->detector;

@@ -11,7 +11,7 @@
 #include "pipeline/photons/models/warnings.h"
 
 /* With detect: pmt-plane and light.acceptance: auto, gives the types of om.conf with a number of 0
- * or more the acceptance of their om.wv_NUMBER.KIND, which lies beside om.conf. A type whose
+ * or more the acceptance of their om.wv_NUMBER.KIND, which lies next to om.conf. A type whose
  * modules have PMTs of both kinds becomes two. The efficiencies of the modules must be complete.
  * Warns of WOMs, whose inside is not simulated. ICESTREAM_E_CONFIG: a file is missing or wrong;
  * ICESTREAM_E_MEMORY. */
