@@ -1,7 +1,8 @@
-"""Events of other programs as one table of particles.
+"""Events of other programs as one table of particles, and hits for programs that learn from them.
 
     particles = icestream.io.read("events.parquet", "siren")
     hits = icestream.run("run.yaml", particles=particles)
+    icestream.io.to_prometheus(hits, particles, "run.yaml", "train.parquet")
 
 FORMATS has a row for each format. A new one gets a file with a generator of rows, a row here, one in docs/particles.md, and a made
 file in python/tests/test_io.py. The readers need Python alone until numpy is asked for, so that configs/particles/to_csv.py runs
@@ -18,6 +19,8 @@ from ._rows import FARTHEST, LATEST, MOST_ENERGY, Fault, Reader, Row, Source, li
 
 if TYPE_CHECKING:
     from .._arrays import Table
+    from ._learning import to_parquet as to_parquet
+    from ._learning import to_prometheus as to_prometheus
 
 
 class Format(NamedTuple):
@@ -139,3 +142,10 @@ def write_csv(found: Iterable[Row], file: IO[str]) -> int:
             out.writerow([fields.get(name, "") for name in COLUMNS])
             count += 1
     return count
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("to_prometheus", "to_parquet"):
+        from . import _learning
+        return getattr(_learning, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
