@@ -59,7 +59,7 @@ def test_wrong_configurations_are_errors(config, kind, text, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     with pytest.raises(kind, match=text) as error:
         icestream.run(config)
-    assert error.value.exit_status == 2
+    assert error.value.exit_status == 2 and type(error.value).__module__ == "icestream"
 
 
 def test_errors_are_those_of_the_program(program):

@@ -88,6 +88,10 @@ class IcestreamWarning(UserWarning):
     """A warning that `icestream run` logs, for example about the configuration."""
 
 
+for _class in (Error, IcestreamWarning, *_CLASSES.values()):
+    _class.__module__ = "icestream"  # tracebacks show the names that programs catch
+
+
 def _candidates() -> List[str]:
     """The places of the library: $ICESTREAM_LIBRARY, else the folder of the package, else where the loader looks."""
     wanted = os.environ.get("ICESTREAM_LIBRARY")
