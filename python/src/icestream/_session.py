@@ -133,6 +133,7 @@ class Session:
     def __init__(self, config: Config = None, *, settings: Settings = None, stages: Optional[Mapping[str, str]] = None,
                  particles: Particles = None, tickets: int = 0, kept_memory: int = 0) -> None:
         self._given = _Submissions()
+        self._process = os.getpid()
         self._stages = Stages(stages)
         options = ffi.new("icestream_session_options *")
         options.size = ffi.sizeof("icestream_session_options")
@@ -265,7 +266,8 @@ class Session:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        if self._process == os.getpid():  # a child of fork leaves the block, too, for example by sys.exit
+            self.close()
 
     def __reduce__(self) -> Any:
         raise usage("a session cannot be copied to another process; open one there")
