@@ -35,6 +35,24 @@ def test_hits_of_a_client_are_those_of_a_session(service, steps):
     assert 0 < len(second) < len(first)
 
 
+def test_a_child_cannot_use_the_connection_of_its_parent(service, steps):
+    with icestream.Client(service, patience=30) as client:
+        expected = next(client.send(steps)).tobytes()
+        hits = client.send([steps, steps])
+        next(hits)
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                list(hits)
+            except icestream.UsageError:
+                status = 0
+            finally:
+                os._exit(status)
+        assert os.waitpid(child, 0)[1] == 0
+        assert next(hits).tobytes() == expected
+
+
 def test_the_record_of_light_is_sent(service):
     with pytest.raises(icestream.InputError, match="detector.oversize: found steps that were made for 7"):
         list(icestream.send(icestream.generate(CONFIG, particles=[CASCADE], settings={"detector.oversize": 7}), to=service,

@@ -118,6 +118,7 @@ class Client:
         self.to, self.patience = to, _PATIENCE if patience is None else patience
         self._silence = patience or None  # on an open connection (s)
         self.repeated = 0
+        self._process = os.getpid()
         self._token = _read_token(token) if token is not None else None
         self._socket: Optional[socket.socket] = None
         self._received = bytearray()
@@ -207,6 +208,8 @@ class Client:
 
     def _turn(self) -> Dict[int, Table]:
         """Sends and receives what can be sent and received. Returns hits by the places of their arrays."""
+        if self._process != os.getpid():  # two processes with one connection would get each other's hits
+            raise usage("found a client of another process, expected one that this process has made")
         self._open()
         try:
             hits = self._exchange()
