@@ -77,6 +77,10 @@ typedef struct ics_gpu_options {
     bool use_cache;      /* whether the cache has programs and choices */
 } ics_gpu_options;
 
+/* The lowest architecture that has kernels: the first one whose threads of a warp wait for each
+ * other only where the code says so. */
+enum { ICS_GPU_OLDEST = 70 };
+
 /* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */
 int ics_gpu_count(icestream_error *error);
 

@@ -189,7 +189,7 @@ def main():
         if kind in ('typedef', 't') and not (source and re.match(r'\w', name) is None):
             types[name].add(path)
         if kind in ('macro', 'd', 'enumerator', 'e') and path.endswith('.h') and \
-                not re.match(r'(ICS|ICESTREAM|ICE|GPU)_|CUDA_TRY|_H', name) and \
+                not re.match(r'(ICS|ICESTREAM|ICE|GPU)_|CUDA_TRY|cuda[A-Z]|_H', name) and \
                 not name.startswith(('ice_', 'X')):
             faults.add(f'{where}: a macro or enumerator of a header has a prefix')
 

@@ -3,8 +3,7 @@
 #define ICS_GRAPHS_CUDA_CHECK_H
 
 #include "base/icestream_error.h"
-
-#include <cuda_runtime_api.h>
+#include "graphs/cuda/toolkit.h"
 
 /* Fills `error` (may be NULL) for a failed call and returns its status: ICESTREAM_E_MEMORY,
  * ICESTREAM_E_DEVICE (no usable device), or ICESTREAM_E_FAILED (a fault of the device). */

@@ -58,6 +58,14 @@ int ics_gpu_describe(int ordinal, ics_gpu_device *out, icestream_error *error)
                             .memory_bytes = properties.totalGlobalMem,
                             .cache_bytes = (uint64_t)properties.l2CacheSize};
     snprintf(out->name, sizeof out->name, "%s", properties.name);
+    if (out->architecture < ICS_GPU_OLDEST) {
+        return ics_error_set(
+            error, ICESTREAM_E_DEVICE,
+            "GPU %d (%s): found compute capability %d.%d, expected %d.%d or later; choose "
+            "another device with device.index, or use device.backend: cpu",
+            ordinal, out->name, properties.major, properties.minor, ICS_GPU_OLDEST / 10,
+            ICS_GPU_OLDEST % 10);
+    }
     CUDA_TRY(ordinal, error, cudaDriverGetVersion(&out->driver));
     CUDA_TRY(ordinal, error, cudaSetDevice(ordinal));
     size_t free_bytes, total;

@@ -9,11 +9,10 @@
 #define ICS_GRAPHS_CUDA_LANE_H
 
 #include "graphs/cuda/settings.h"
+#include "graphs/cuda/toolkit.h"
 #include "kernels/cuda/compact.h"
 #include "kernels/cuda/device/stage_clock.h"
 #include "kernels/cuda/photon_counts.h"
-
-#include <cuda_runtime_api.h>
 
 /* Launches that may be on their way: one computes, one waits behind it, one is downloaded. */
 enum { ICS_LANE_LAUNCHES = 3, ICS_CHAINS_MAX = 8 };

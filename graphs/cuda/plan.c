@@ -11,13 +11,25 @@
 /* Multiprocessor limits by architecture (CUDA C++ Programming Guide, "Compute Capabilities"). */
 typedef struct processor_limits {
     uint32_t threads, blocks, registers, shared_bytes;
+    uint32_t reserved; /* shared memory that the system takes for a block (bytes) */
 } processor_limits;
 
 static processor_limits processor_of(int architecture)
 {
-    processor_limits found = {
-        .threads = 2048, .blocks = 32, .registers = 65536, .shared_bytes = 228 << 10};
+    processor_limits found = {.threads = 2048,
+                              .blocks = 32,
+                              .registers = 65536,
+                              .shared_bytes = 228 << 10,
+                              .reserved = architecture >= 80 ? 1024 : 0};
     switch (architecture) {
+    case 70:
+        found.shared_bytes = 96 << 10;
+        break;
+    case 75:
+        found.threads = 1024;
+        found.blocks = 16;
+        found.shared_bytes = 64 << 10;
+        break;
     case 80:
         found.shared_bytes = 164 << 10;
         break;
@@ -44,7 +56,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /* Returns the number of blocks of a kernel that a multiprocessor holds at a time. A warp gets
- * registers in units of 256, and the system adds 1 KiB to the shared memory of a block. */
+ * registers in units of 256. */
 static uint32_t resident_blocks(const ics_kernel_resources *resources, uint32_t block,
                                 const processor_limits *processor)
 {
@@ -52,7 +64,8 @@ static uint32_t resident_blocks(const ics_kernel_resources *resources, uint32_t 
     const uint32_t warps = processor->registers / (per_warp ? per_warp : 256);
     const uint32_t by_registers = warps / (block / 32);
     const uint32_t by_threads = processor->threads / block;
-    const uint32_t by_memory = processor->shared_bytes / (resources->shared_bytes + 1024);
+    const uint32_t used = resources->shared_bytes + processor->reserved;
+    const uint32_t by_memory = used > 0 ? processor->shared_bytes / used : processor->blocks;
     return least(least(by_registers, by_threads), least(by_memory, processor->blocks));
 }
 

@@ -3,9 +3,8 @@
 #define ICS_GRAPHS_CUDA_UPLOAD_H
 
 #include "base/icestream_error.h"
+#include "graphs/cuda/toolkit.h"
 #include "tables/tables.h"
-
-#include <cuda_runtime_api.h>
 
 /* A texture. All zero: there is none. */
 typedef struct ics_texture {

@@ -317,6 +317,19 @@ static __device__ bool wants_compaction(uint32_t every, const ics_launch *launch
     return progress->next >= launch->end && progress->alive < progress->slots / 2;
 }
 
+/* Returns the sum of the values of all threads of the warp, in every thread. */
+static __device__ uint32_t warp_sum(uint32_t value)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, value);
+#else
+    for (int lane = 16; lane > 0; lane /= 2) {
+        value += __shfl_xor_sync(0xffffffffu, value, lane);
+    }
+    return value;
+#endif
+}
+
 /* Runs as one warp. */
 static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bool compacts,
                               ics_loop_compaction compaction, const ics_launch *launch,
@@ -327,8 +340,8 @@ static __global__ void decide(bool in_graph, cudaGraphConditionalHandle loop, bo
         alive += shares[i].alive;
         stalled += shares[i].stalled;
     }
-    alive = __reduce_add_sync(0xffffffffu, alive);
-    stalled = __reduce_add_sync(0xffffffffu, stalled);
+    alive = warp_sum(alive);
+    stalled = warp_sum(stalled);
     if (threadIdx.x > 0) {
         return;
     }

@@ -97,7 +97,7 @@ START_TEST(device_describes_itself)
            device.architecture, device.processors, device.driver, 1e-9 * (double)device.memory_free,
            1e-9 * (double)device.memory_bytes);
     ck_assert_uint_gt(strlen(device.name), 0);
-    ck_assert_int_ge(device.architecture, 50);
+    ck_assert_int_ge(device.architecture, ICS_GPU_OLDEST);
     ck_assert_int_gt(device.processors, 0);
     ck_assert_int_ge(device.driver, 12000);
     ck_assert_uint_gt(device.memory_bytes, (uint64_t)1 << 30);

@@ -1,5 +1,6 @@
 /* The command `icestream plan`. */
 #include "base/error.h"
+#include "graphs/gpu.h"
 #include "pipeline/commands/command.h"
 #include "pipeline/commands/plan/production.h"
 #include "pipeline/photons/config/schema/number.h"
@@ -26,7 +27,7 @@ static const ics_option options[OPTIONS] = {
                              .value = "N",
                              .help = "plan for GPUs of this architecture; 90 is sm_90",
                              .initial = "that of the GPU in this machine, or 90 without a GPU",
-                             .low = 50,
+                             .low = ICS_GPU_OLDEST,
                              .high = 999},
     [OPTION_PRODUCTION] = {.name = "production",
                            .type = ICS_OPTION_WHOLE,
