@@ -16,6 +16,12 @@ if(ICS_HAVE_CUDA)
          ${CMAKE_SOURCE_DIR}/kernels/cuda/*.cu)
     ics_add_cuda(icestream_library ${ICS_CUDA_SOURCES})
     target_link_libraries(ics_photons PUBLIC CUDA::cudart_static stdc++)
+    # A driver serves all toolkits of its generation; graphs with conditions need 12.4.
+    set(oldest ${CUDAToolkit_VERSION_MAJOR}000)
+    if(oldest EQUAL 12000)
+        set(oldest 12040)
+    endif()
+    set_source_files_properties(kernels/cuda/driver.c PROPERTIES COMPILE_DEFINITIONS ICS_DRIVER_OLDEST=${oldest})
     target_compile_definitions(ics_photons PUBLIC ICS_HAVE_CUDA=1
                                PRIVATE ICS_NVRTC_FOLDER="${CUDAToolkit_LIBRARY_DIR}")
 endif()

@@ -22,6 +22,7 @@
 #include "graphs/graph.h"
 #include "graphs/options.h"
 #include "graphs/tune.h"
+#include "kernels/cuda/driver.h"
 #include "kernels/cuda/hit_sums.h"
 #include "kernels/cuda/program.h"
 
@@ -76,10 +77,6 @@ typedef struct ics_gpu_options {
     double watchdog;     /* a launch without progress for this time (s) counts as stuck */
     bool use_cache;      /* whether the cache has programs and choices */
 } ics_gpu_options;
-
-/* The lowest architecture that has kernels: the first one whose threads of a warp wait for each
- * other only where the code says so. */
-enum { ICS_GPU_OLDEST = 70 };
 
 /* Returns the number of devices that this process can use; if it is 0, `error` has the reason. */
 int ics_gpu_count(icestream_error *error);

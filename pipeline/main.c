@@ -6,6 +6,7 @@
 #include "pipeline/commands/program/command_line.h"
 #include "pipeline/commands/program/commands.h"
 #include "pipeline/commands/program/help.h"
+#include "pipeline/commands/version/machine.h"
 #include "pipeline/production/telemetry/events.h"
 
 #include <errno.h>
@@ -156,6 +157,9 @@ static int print_version(const char *option)
         printf("%s " ICESTREAM_VERSION "\n", ics_commands_program);
     } else if (strcmp(option, "--verbose") == 0) {
         status = icestream_build_print(stdout, &error);
+        if (status == ICESTREAM_OK) {
+            ics_machine_print(stdout);
+        }
     } else {
         return ics_command_line_fault(NULL, NULL, "", "found %s after version, expected --verbose",
                                       option);

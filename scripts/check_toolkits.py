@@ -95,7 +95,7 @@ def cell(one):
 
 def check_kernels(program, libraries, architectures, settings, jobs):
     """Prints the table. Returns the faults as texts."""
-    faults, rows, names = [], [], []
+    faults, rows, columns = [], [], 0
     known = {toolkit: known_architectures(library) for toolkit, library in libraries.items()}
     asked = architectures or sorted({one for ones in known.values() for one in ones if one >= OLDEST})
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
@@ -105,18 +105,17 @@ def check_kernels(program, libraries, architectures, settings, jobs):
                 if architecture in known[toolkit]:
                     work = pool.submit(plan, program, library, architecture, settings)
                 rows.append((toolkit, architecture, work))
-        for index, (toolkit, architecture, work) in enumerate(rows):
+        for toolkit, architecture, work in sorted(rows, key=lambda row: row[2] is None):
             found = work.result() if work else f'not known to NVRTC {toolkit}'
-            if work and isinstance(found, str):
+            cells = [cell(one) for one in found] if not isinstance(found, str) else [found.splitlines()[0]]
+            if isinstance(found, str) and work:
                 faults.append(f'NVRTC {toolkit}, sm_{architecture}: {found}')
-            rows[index] = (toolkit, architecture, found)
-            if not names and not isinstance(found, str):
-                names = [one['schedule'] for one in found]
-    print('| NVRTC | capability |', ' | '.join(names), '|')
-    print('| --- ' * (2 + len(names)) + '|')
-    for toolkit, architecture, found in rows:
-        cells = [found.splitlines()[0]] + [''] * (len(names) - 1) if isinstance(found, str) else [cell(one) for one in found]
-        print(f'| {toolkit} | {architecture // 10}.{architecture % 10} |', ' | '.join(cells), '|')
+            elif not columns:
+                columns = len(cells)
+                print('| NVRTC | capability |', ' | '.join(one['schedule'] for one in found), '|')
+                print('| --- ' * (2 + columns) + '|')
+            cells += [''] * (columns - len(cells))
+            print(f'| {toolkit} | {architecture // 10}.{architecture % 10} |', ' | '.join(cells), '|', flush=True)
     return faults
 
 

@@ -12,7 +12,12 @@ static const char *remedy(cudaError_t result)
         return "lower graph.pool, graph.hits or device.memory_limit, or free the device's memory";
     case cudaErrorInsufficientDriver:
     case cudaErrorSystemDriverMismatch:
-        return "update the NVIDIA driver to one that supports CUDA 13, or use device.backend: cpu";
+        return "update the NVIDIA driver to one for the CUDA of this build (icestream --version "
+               "--verbose), or use device.backend: cpu";
+    case cudaErrorUnsupportedPtxVersion:
+        return "NVRTC is newer than the driver: update the driver, or name an NVRTC of its CUDA "
+               "with "
+               "ICESTREAM_NVRTC";
     case cudaErrorNoDevice:
     case cudaErrorInvalidDevice:
         return "choose another device with device.index, or use device.backend: cpu";

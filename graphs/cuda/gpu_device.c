@@ -7,16 +7,14 @@
 
 int ics_gpu_count(icestream_error *error)
 {
-    int count = 0, driver = 0;
-    const cudaError_t result = cudaGetDeviceCount(&count);
-    /* CUDA reports a missing driver as one that is too old. */
-    if (result == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess &&
-        driver == 0) {
-        ics_error_set(error, ICESTREAM_E_DEVICE,
-                      "this machine has no NVIDIA driver; install one that "
-                      "supports CUDA 13, or use device.backend: cpu");
+    ics_driver driver;
+    ics_driver_look(&driver);
+    if (driver.fault[0] != '\0') {
+        ics_error_set(error, ICESTREAM_E_DEVICE, "%s", driver.fault);
         return 0;
     }
+    int count = 0;
+    const cudaError_t result = cudaGetDeviceCount(&count);
     if (result != cudaSuccess) {
         ics_check_failed(result, "cudaGetDeviceCount", 0, error);
         return 0;

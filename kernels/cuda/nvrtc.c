@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "kernels/cuda/driver.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ enum { NVRTC_INVALID_OPTION = 5 };
 struct ics_nvrtc {
     void *library;
     char version[32];
-    int newest;
+    int major, oldest, newest;
     nvrtc_result (*number)(int *major, int *minor);
     nvrtc_result (*count_architectures)(int *count);
     nvrtc_result (*architectures)(int *list);
@@ -44,35 +45,6 @@ static void *open_library(const char *name)
     /* RTLD_NODELETE keeps the library loaded, because the process may still use parts of it after
      * dlclose. */
     return dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-}
-
-static void *find_library(icestream_error *error)
-{
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-    static const char *const folders[] = {"", ICS_NVRTC_FOLDER "/", "/usr/local/cuda/lib64/"};
-    const size_t name_count = sizeof names / sizeof *names;
-    const size_t folder_count = sizeof folders / sizeof *folders;
-
-    const char *chosen = getenv("ICESTREAM_NVRTC");
-    if (chosen != NULL && *chosen) {
-        void *library = open_library(chosen);
-        if (library == NULL) {
-            ics_error_set(error, ICESTREAM_E_CONFIG, "ICESTREAM_NVRTC: %s", dlerror());
-        }
-        return library;
-    }
-    for (size_t folder = 0; folder < folder_count; ++folder) {
-        for (size_t name = 0; name < name_count; ++name) {
-            char path[1024];
-            snprintf(path, sizeof path, "%s%s", folders[folder], names[name]);
-            void *library = open_library(path);
-            if (library != NULL) {
-                return library;
-            }
-        }
-    }
-    ics_error_set(error, ICESTREAM_E_CONFIG, "no library libnvrtc.so.13 or libnvrtc.so.12");
-    return NULL;
 }
 
 /* Sets a pointer to a function, by copying the address: POSIX makes both pointers equally large. */
@@ -123,10 +95,10 @@ static bool read_abilities(ics_nvrtc *nvrtc, icestream_error *error)
     ICS_FREES int *list = good && count > 0 ? calloc((size_t)count, sizeof *list) : NULL;
     good = list != NULL && nvrtc->architectures(list) == 0;
     for (int i = 0; i < count && good; ++i) {
-        if (list[i] > nvrtc->newest) {
-            nvrtc->newest = list[i];
-        }
+        nvrtc->newest = list[i] > nvrtc->newest ? list[i] : nvrtc->newest;
+        nvrtc->oldest = i == 0 || list[i] < nvrtc->oldest ? list[i] : nvrtc->oldest;
     }
+    nvrtc->major = major;
     snprintf(nvrtc->version, sizeof nvrtc->version, "nvrtc %d.%d", major, minor);
     if (!good) {
         ics_error_set(error, ICESTREAM_E_CONFIG,
@@ -135,17 +107,86 @@ static bool read_abilities(ics_nvrtc *nvrtc, icestream_error *error)
     return good;
 }
 
-int ics_nvrtc_create(ics_nvrtc **out, icestream_error *error)
+/* Whether the library makes kernels for an architecture (0: any), which the driver of this machine
+ * can load: a driver takes no kernels of a later generation of CUDA. `driver` 0: there is none. */
+static bool serves(const ics_nvrtc *nvrtc, int architecture, int driver, icestream_error *error)
+{
+    if (architecture != 0 && architecture < nvrtc->oldest) {
+        ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "%s compiles for compute capability %d.%d or later, found %d.%d; expected NVRTC "
+            "of an earlier CUDA, whose library ICESTREAM_NVRTC can name",
+            nvrtc->version, nvrtc->oldest / 10, nvrtc->oldest % 10, architecture / 10,
+            architecture % 10);
+        return false;
+    }
+    if (driver != 0 && nvrtc->major > driver / 1000) {
+        ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "the driver supports CUDA %d.%d and loads no kernels of %s; expected NVRTC of "
+            "CUDA %d, whose library ICESTREAM_NVRTC can name",
+            driver / 1000, driver % 1000 / 10, nvrtc->version, driver / 1000);
+        return false;
+    }
+    return true;
+}
+
+/* Takes a library if it serves, and closes it otherwise. */
+static bool try_library(ics_nvrtc *nvrtc, void *library, int architecture, int driver,
+                        icestream_error *error)
+{
+    *nvrtc = (ics_nvrtc){.library = library};
+    if (find_functions(nvrtc, error) && read_abilities(nvrtc, error) &&
+        serves(nvrtc, architecture, driver, error)) {
+        return true;
+    }
+    dlclose(library);
+    nvrtc->library = NULL;
+    return false;
+}
+
+/* Takes the first library that serves. */
+static bool find_library(ics_nvrtc *nvrtc, int architecture, icestream_error *error)
+{
+    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    static const char *const folders[] = {"", ICS_NVRTC_FOLDER "/", "/usr/local/cuda/lib64/"};
+    enum { NAMES = sizeof names / sizeof *names, FOLDERS = sizeof folders / sizeof *folders };
+
+    const char *chosen = getenv("ICESTREAM_NVRTC");
+    if (chosen != NULL && *chosen) {
+        void *library = open_library(chosen);
+        if (library == NULL) {
+            ics_error_set(error, ICESTREAM_E_CONFIG, "ICESTREAM_NVRTC: %s", dlerror());
+            return false;
+        }
+        return try_library(nvrtc, library, architecture, 0, error);
+    }
+    const int driver = ics_driver_version();
+    ics_error_set(error, ICESTREAM_E_CONFIG, "no library libnvrtc.so.13 or libnvrtc.so.12");
+    for (size_t i = 0; i < (size_t)FOLDERS * NAMES; ++i) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s%s", folders[i / NAMES], names[i % NAMES]);
+        void *library = open_library(path);
+        if (library != NULL && try_library(nvrtc, library, architecture, driver, error)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int ics_nvrtc_create(int architecture, ics_nvrtc **out, icestream_error *error)
 {
     *out = NULL;
     ics_nvrtc *nvrtc = calloc(1, sizeof *nvrtc);
     if (nvrtc == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory");
     }
-    nvrtc->library = find_library(error);
-    if (nvrtc->library == NULL || !find_functions(nvrtc, error) || !read_abilities(nvrtc, error)) {
+    if (!find_library(nvrtc, architecture, error)) {
         ics_nvrtc_destroy(nvrtc);
         return ICESTREAM_E_CONFIG;
+    }
+    if (error != NULL) {
+        *error = (icestream_error){.status = ICESTREAM_OK}; /* of libraries that were passed over */
     }
     *out = nvrtc;
     return ICESTREAM_OK;
@@ -170,6 +211,18 @@ const char *ics_nvrtc_version(const ics_nvrtc *nvrtc)
 int ics_nvrtc_newest(const ics_nvrtc *nvrtc)
 {
     return nvrtc->newest;
+}
+
+void ics_nvrtc_print(const ics_nvrtc *nvrtc, FILE *out)
+{
+    void *function;
+    Dl_info where = {.dli_fname = NULL};
+    memcpy(&function, &nvrtc->number, sizeof function);
+    (void)dladdr(function, &where);
+    fprintf(out, "%s, for compute capability %d.%d to %d.%d, %s\n",
+            nvrtc->version + strlen("nvrtc "), nvrtc->oldest / 10, nvrtc->oldest % 10,
+            nvrtc->newest / 10, nvrtc->newest % 10,
+            where.dli_fname != NULL ? where.dli_fname : "from an unknown file");
 }
 
 /* ---- compiling ------------------------------------------------------------------------------ */

@@ -4,7 +4,8 @@
  * every machine that has the library. The library is searched under the names libnvrtc.so.13, .12
  * and libnvrtc.so: first where the system keeps libraries, then in the folder of the toolkit that
  * the program was built with, then in /usr/local/cuda/lib64. The environment variable
- * ICESTREAM_NVRTC names another library instead.
+ * ICESTREAM_NVRTC names another library instead. A library that does not compile for the GPU, or
+ * whose kernels the driver of this machine cannot load, is passed over.
  */
 #ifndef ICS_KERNELS_CUDA_NVRTC_H
 #define ICS_KERNELS_CUDA_NVRTC_H
@@ -14,12 +15,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct ics_nvrtc ics_nvrtc;
 
-/* Loads the library. Returns ICESTREAM_OK, ICESTREAM_E_CONFIG (it is missing or too old) or
- * ICESTREAM_E_MEMORY. */
-int ics_nvrtc_create(ics_nvrtc **out, icestream_error *error);
+/* Loads a library that compiles for an architecture: 90 is sm_90, 0 means any. A newer architecture
+ * than all that a library knows is no fault: it gets PTX. Returns ICESTREAM_OK, ICESTREAM_E_CONFIG
+ * (none is there, or none serves) or ICESTREAM_E_MEMORY. */
+int ics_nvrtc_create(int architecture, ics_nvrtc **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_nvrtc_destroy(ics_nvrtc *nvrtc);
 
@@ -27,6 +30,8 @@ void ics_nvrtc_destroy(ics_nvrtc *nvrtc);
 const char *ics_nvrtc_version(const ics_nvrtc *nvrtc);
 /* The newest architecture that the library compiles for; 90 means sm_90. */
 int ics_nvrtc_newest(const ics_nvrtc *nvrtc);
+/* Prints version, capabilities and file in one line. */
+void ics_nvrtc_print(const ics_nvrtc *nvrtc, FILE *out);
 
 /* What to compile. */
 typedef struct ics_nvrtc_job {

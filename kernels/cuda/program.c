@@ -260,7 +260,8 @@ static int find_or_compile(const ics_program_options *options, const ics_recipe 
 {
     ics_nvrtc *nvrtc = NULL;
     icestream_error missing = {.status = ICESTREAM_OK};
-    const bool can_compile = ics_nvrtc_create(&nvrtc, &missing) == ICESTREAM_OK;
+    const bool can_compile =
+        ics_nvrtc_create(options->architecture, &nvrtc, &missing) == ICESTREAM_OK;
     int status = ICESTREAM_OK;
     *in_cache = options->use_cache && find(recipe, nvrtc, options->architecture, program) == 0;
     if (*in_cache) {
@@ -337,7 +338,7 @@ int ics_program_check(const ics_program_options *options, icestream_error *error
         has_custom = has_custom || options->custom[i] != NULL;
     }
     ics_nvrtc *nvrtc = NULL;
-    const bool can_compile = ics_nvrtc_create(&nvrtc, NULL) == ICESTREAM_OK;
+    const bool can_compile = ics_nvrtc_create(options->architecture, &nvrtc, NULL) == ICESTREAM_OK;
     ics_nvrtc_destroy(nvrtc);
     if (can_compile && !has_custom) {
         return ICESTREAM_OK;
@@ -351,7 +352,7 @@ int ics_program_check(const ics_program_options *options, icestream_error *error
 int ics_program_digest(const ics_program_options *options, char digest[65], icestream_error *error)
 {
     ics_nvrtc *nvrtc = NULL; /* stays NULL if the library is missing */
-    (void)ics_nvrtc_create(&nvrtc, NULL);
+    (void)ics_nvrtc_create(options->architecture, &nvrtc, NULL);
     ics_recipe recipe;
     int status = ics_recipe_make(options, &recipe, error);
     if (status == ICESTREAM_OK &&
@@ -407,7 +408,7 @@ int ics_program_store(const ics_program_options *options, bool as_ptx, const cha
 {
     icestream_error missing = {.status = ICESTREAM_OK};
     ics_nvrtc *nvrtc;
-    if (ics_nvrtc_create(&nvrtc, &missing) != ICESTREAM_OK) {
+    if (ics_nvrtc_create(options->architecture, &nvrtc, &missing) != ICESTREAM_OK) {
         return ics_error_set(error, missing.status, "NVRTC cannot be loaded: %s", missing.text);
     }
     ics_program *program = calloc(1, sizeof *program);

@@ -120,7 +120,7 @@ bool program_has_nvrtc(void)
 {
     icestream_error why;
     ics_nvrtc *nvrtc = NULL;
-    const bool good = ics_nvrtc_create(&nvrtc, &why) == ICESTREAM_OK;
+    const bool good = ics_nvrtc_create(0, &nvrtc, &why) == ICESTREAM_OK;
     if (!good) {
         printf("skipped what compiles: %s\n", why.text);
     }

@@ -124,7 +124,7 @@ static void print_program(void)
     }
     puts("*icestream help* prints the commands, or describes one of them. With *--bash*, *--zsh* "
          "or *--fish* it prints a completion for the shell.\n\n"
-         "*icestream version --verbose* prints commit, compiler, CUDA, instruction sets and "
+         "*icestream version --verbose* prints commit, compiler, CUDA, GPUs, instruction sets and "
          "libraries.\n");
     fputs("# FILES\n\nA run is described by a file in YAML. *icestream keys* lists its keys.\n\n",
           stdout);
