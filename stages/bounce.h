@@ -47,6 +47,12 @@
 #define ICE_CLOCK(stage) ((void)0)
 #endif
 
+/* A photon dies before the impact of a contact (physics.md 8.19), so that it is no hit. Only the
+ * replay of hits defines this (pipeline/photons/replay/photon.c). */
+#ifndef ICE_DIES_BEFORE_IMPACT
+#define ICE_DIES_BEFORE_IMPACT(sink, tables, search, contact, photon) ((void)0)
+#endif
+
 /* 1: a user's header decides about every segment, so no bound rules one out before it does. */
 #if defined(ICE_CUSTOM_collide)
 #define ICE_SEARCHES_ALL 1
@@ -183,6 +189,23 @@ ICE_FN int32_t ice_start_bounce(ice_variant propagate, const ice_tables *tables,
 
 /* ---- the modules ----------------------------------------------------------------------------- */
 
+/* Returns the absorption coefficient (1/m) with which a photon goes on straight beyond the end of
+ * its segment, until the impact of a contact: that of the ice at the end (physics.md 8.19). */
+ICE_FN float ice_absorption_beyond(const ice_tables *tables, const ice_contact_search *search,
+                                   float wavelength)
+{
+    const ice_direction n = search->direction;
+    const float height =
+        ice_height(tables, fmaf(search->length, n.x, search->x),
+                   fmaf(search->length, n.y, search->y), fmaf(search->length, n.z, search->z));
+    const ice_layer_row *row = &tables->layers[ice_layer_at(tables, height)];
+    float cost = ice_absorption(ice_layer_optics_at(tables, wavelength), row->dust, row->ice);
+    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
+        cost *= ice_absorption_factor_along(tables, height, n).factor;
+    }
+    return cost;
+}
+
 /* Whether a photon lives as far as the impact of a contact (m). The photon may scatter before the
  * impact, and counts as if it went on straight (physics.md 8.19): through the ice at the end of its
  * segment. `left`: the absorption depth left there; 0 if the segment ends in absorption or at a
@@ -194,16 +217,7 @@ ICE_FN int32_t ice_lives_until(const ice_tables *tables, const ice_contact_searc
     if (!(beyond > 0.0f)) {
         return 1;
     }
-    const ice_direction n = search->direction;
-    const float height =
-        ice_height(tables, fmaf(search->length, n.x, search->x),
-                   fmaf(search->length, n.y, search->y), fmaf(search->length, n.z, search->z));
-    const ice_layer_row *row = &tables->layers[ice_layer_at(tables, height)];
-    float cost = ice_absorption(ice_layer_optics_at(tables, wavelength), row->dust, row->ice);
-    if (ICE_HAS(tables, ICE_HAS_DIRECTIONS)) {
-        cost *= ice_absorption_factor_along(tables, height, n).factor;
-    }
-    return left > beyond * cost ? 1 : 0;
+    return left > beyond * ice_absorption_beyond(tables, search, wavelength) ? 1 : 0;
 }
 
 /* Whether a contact may be a hit: always, unless contacts are entries. */
@@ -285,6 +299,9 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
     while (contact.module != ICE_NO_MODULE) {
         const int32_t is_hit =
             ice_comes_to_impact(tables, &search, contact, photon->wavelength, left);
+        if (!is_hit) {
+            ICE_DIES_BEFORE_IMPACT(sink, tables, &search, contact, photon);
+        }
         if (is_hit && (ice_is_absorber(tables, &search, contact) ||
                        ice_cable_is_before(tables, &search, contact))) {
             ice_end_at_module(contact, ICE_ABSORBED, fate, length);

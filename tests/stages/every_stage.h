@@ -17,6 +17,7 @@ ICE_FN int32_t every_stage_put(void *sink, const ice_arrival *arrival)
 
 #define ICE_PUT_ARRIVAL(sink, arrival) every_stage_put(sink, arrival)
 #include "stages/bounce.h"
+#include "stages/path_weight.h"
 
 /* Whether an arrival at a module becomes a photo-electron. */
 ICE_FN uint32_t every_stage_detect(const ice_tables *tables, ice_identity identity,
@@ -32,6 +33,21 @@ ICE_FN uint32_t every_stage_detect(const ice_tables *tables, ice_identity identi
            probability;
 }
 
+/* The probability density of a segment that the photon has begun and of the scatter at its end. */
+ICE_FN double every_stage_weigh(const ice_variants *variants, const ice_tables *tables,
+                                const ice_photon *begin, const ice_photon *end, ice_optics optics)
+{
+    const ice_path_segment segment = ice_path_segment_of(tables, optics, begin);
+    const ice_path_depth depth = ice_path_depth_of(tables, &segment, (double)end->path, NULL);
+    const ice_path_sum start = ice_path_sum_begin();
+    ice_path_sum sum = start;
+    ice_density angle;
+    ice_path_sum_add(&sum, &depth);
+    ice_path_sum_multiply(&sum, ice_path_scatter(variants->scatter, tables, segment.height,
+                                                 ice_direction_of(begin), end, &angle));
+    return ice_path_sum_log_ratio(&start, &sum) + angle.by_mean_cosine;
+}
+
 /* One photon from its start to its end. */
 ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
                         const ice_emission *emission, ice_arrival *arrival, uint32_t *fates,
@@ -42,6 +58,7 @@ ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
         ice_activate(tables, ice_random_of(tables, identity),
                      ice_create(variants->create, tables, emission, 0, emission->first_photon));
     uint32_t hits = 0, recorded = 0;
+    const ice_photon begin = active.photon;
     while (active.fate == ICE_ALIVE) {
         if (ice_bounce_photon(variants, tables, &active, arrival, &hits, &recorded)) {
             return;
@@ -54,7 +71,9 @@ ICE_FN void every_stage(const ice_variants *variants, const ice_tables *tables,
     while (ice_compact_partition(fates, &front, &back)) {
         ++front;
     }
-    arrival->path = ice_pow(active.photon.path, 0.5f);
+    arrival->path =
+        ice_pow(active.photon.path, 0.5f) +
+        (float)every_stage_weigh(variants, tables, &begin, &active.photon, active.optics);
 }
 
 #endif

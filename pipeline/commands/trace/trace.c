@@ -4,7 +4,6 @@
 #include "base/terminal.h"
 #include "base/visible_text.h"
 #include "pipeline/commands/measure/report.h"
-#include "pipeline/commands/trace/photon.h"
 #include "pipeline/commands/trace/requests.h"
 #include "pipeline/commands/trace/verdict.h"
 #include "pipeline/photons/devices/batch.h"
@@ -13,6 +12,7 @@
 #include "pipeline/photons/files/table_writer.h"
 #include "pipeline/photons/provenance/origin.h"
 #include "pipeline/photons/provenance/settings.h"
+#include "pipeline/photons/replay/photon.h"
 #include "pipeline/photons/replay/steps.h"
 #include "pipeline/photons/session/world.h"
 #include "pipeline/production/telemetry/task_progress.h"
@@ -45,9 +45,9 @@ typedef struct tracer {
 } tracer;
 
 static const uint16_t point_kinds[] = {
-    [ICS_TRACE_START] = ICESTREAM_POINT_START, [ICS_TRACE_SCATTER] = ICESTREAM_POINT_SCATTER,
-    [ICS_TRACE_HIT] = ICESTREAM_POINT_HIT,     [ICS_TRACE_ABSORBED] = ICESTREAM_POINT_ABSORBED,
-    [ICS_TRACE_LEFT] = ICESTREAM_POINT_LEFT,   [ICS_TRACE_STOPPED] = ICESTREAM_POINT_STOPPED,
+    [ICS_REPLAY_START] = ICESTREAM_POINT_START, [ICS_REPLAY_SCATTER] = ICESTREAM_POINT_SCATTER,
+    [ICS_REPLAY_HIT] = ICESTREAM_POINT_HIT,     [ICS_REPLAY_ABSORBED] = ICESTREAM_POINT_ABSORBED,
+    [ICS_REPLAY_LEFT] = ICESTREAM_POINT_LEFT,   [ICS_REPLAY_STOPPED] = ICESTREAM_POINT_STOPPED,
 };
 
 /* ---- preparing ------------------------------------------------------------------------------- */
@@ -64,7 +64,7 @@ static int set_up(tracer *t)
                                  .detector = t->world.models->detector,
                                  .light = t->world.models->light};
     for (int i = 0; i < ICS_STAGES; ++i) {
-        if (!ics_trace_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
+        if (!ics_replay_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
             return ics_error_set(t->error, ICESTREAM_E_CONFIG,
                                  "stages.%s: found a header of your own, expected a variant of "
                                  "icestream, because trace follows photons with the built-in "
@@ -107,14 +107,14 @@ static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
     return ICESTREAM_OK;
 }
 
-static double time_at(const tracer *t, const ics_trace_point *point)
+static double time_at(const tracer *t, const ics_replay_point *point)
 {
     const ice_arrival there = {
         .photon_id = t->photon_id, .path = point->path, .wavelength = point->wavelength};
     return t->step->t + ics_tables_arrival_delay(t->models.tables, &t->emission, &there);
 }
 
-static int put_point(void *self, const ics_trace_point *point)
+static int put_point(void *self, const ics_replay_point *point)
 {
     tracer *t = self;
     icestream_hit hit = {.string = 0};
@@ -158,7 +158,7 @@ static bool is_of(const icestream_hit *hit, const ics_replay_photon *request)
  * the same order. */
 static int trace_all(tracer *t)
 {
-    const ics_trace_sink sink = {put_point, t};
+    const ics_replay_follower sink = {.put = put_point, .self = t};
     const ics_trace_requests *requests = &t->requests;
     ics_task_progress_next(&t->progress, "following photons");
     for (size_t i = 0, hit = 0; i < requests->count; ++i) {
@@ -170,8 +170,8 @@ static int trace_all(tracer *t)
         t->emission = ics_batch_step_emission(t->step, t->photon_id, 1);
         t->point = 0;
         t->found_count = 0;
-        ICS_TRY(
-            ics_trace_photon(&t->variants, t->models.tables, &t->emission, t->photon_id, &sink));
+        ICS_TRY(ics_replay_photon_follow(&t->variants, t->models.tables, &t->emission, t->photon_id,
+                                         &sink));
         for (; hit < requests->hit_count && is_of(&requests->hits[hit], &requests->items[i]);
              ++hit) {
             ics_trace_verdict_add(&t->verdict, &requests->hits[hit], t->found, t->found_count);

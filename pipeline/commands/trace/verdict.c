@@ -1,20 +1,11 @@
 #include "pipeline/commands/trace/verdict.h"
 
 #include "base/error.h"
+#include "pipeline/photons/replay/replay.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-/* Compares all that the path decides. Weight and PMT do not belong to it. */
-static bool is_same_path(const icestream_hit *a, const icestream_hit *b)
-{
-    icestream_hit other = *b;
-    other.weight = a->weight;
-    other.pmt = a->pmt;
-    const void *one = a, *two = &other; /* compares all bytes: hits have no gaps */
-    return memcmp(one, two, sizeof other) == 0;
-}
 
 static double distance_between(const icestream_hit *a, const icestream_hit *b)
 {
@@ -48,7 +39,7 @@ void ics_trace_verdict_add(ics_trace_verdict *verdict, const icestream_hit *expe
             verdict->first_lost[verdict->lost] = *expected;
         }
         verdict->lost += 1;
-    } else if (is_same_path(expected, nearest)) {
+    } else if (ics_replay_is_same_path(expected, nearest)) {
         verdict->identical += 1;
     } else {
         add_moved(verdict, expected, nearest);

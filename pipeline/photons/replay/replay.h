@@ -19,7 +19,7 @@ enum { ICS_REPLAY_TARGETS_MAX = 64 };
 
 /* Another ice. */
 typedef struct ics_replay_target {
-    const ice_tables *tables;
+    const ics_tables *tables;
     ice_variant scatter; /* its scattering function */
     const char *name;    /* for messages: the name of its file */
 } ics_replay_target;
@@ -77,7 +77,7 @@ typedef struct ics_replay_sink {
  * index of refraction, and, if light is bent by birefringence in one of both, also tilt, flow,
  * layers' heights, strengths and angles of birefringence, and columns of hole ice. This is a check
  * of the numbers after the one of the configuration's keys. ICESTREAM_E_CONFIG. */
-int ics_replay_check_target(const ice_tables *own, const ics_replay_target *target,
+int ics_replay_check_target(const ics_tables *own, const ics_replay_target *target,
                             icestream_error *error);
 
 /* Replays the photons of hits[count], in any order, and gives the results to the sink. steps[i] is
@@ -91,6 +91,9 @@ int ics_replay_check_target(const ice_tables *own, const ics_replay_target *targ
 int ics_replay_hits(const ics_replay_options *options, const icestream_hit *hits,
                     const icestream_step *steps, size_t count, const ics_replay_sink *sink,
                     icestream_error *error);
+
+/* Whether two hits have the same path: all bytes but those of weight and PMT are equal. */
+bool ics_replay_is_same_path(const icestream_hit *a, const icestream_hit *b);
 
 /* Returns which share of the scattering coefficient of a layer is proportional to `be400` of the
  * ice table (the rest does not depend on wavelength), and of its absorption coefficient to
