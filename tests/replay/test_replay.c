@@ -9,6 +9,7 @@
  * fixed, so that the outcome is always the same. */
 #include "pipeline/commands/measure/statistics.h"
 #include "pipeline/photons/replay/replay.h"
+#include "tests/support/model_files.h"
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 #include "tests/support/test_scale.h"
@@ -58,10 +59,13 @@ static ics_hit_models models_of(const stage_world *world)
         .tables = &world->tables->device, .detector = world->detector, .light = world->light};
 }
 
-/* Simulates isotropic light at the origin. */
-static sample simulate(const stage_world *world, uint32_t photons)
+/* Simulates isotropic light at a position. */
+static sample simulate_at(const stage_world *world, uint32_t photons, float x, float y, float z)
 {
-    icestream_step step = {.photons = photons,
+    icestream_step step = {.x = x,
+                           .y = y,
+                           .z = z,
+                           .photons = photons,
                            .dz = 1.0f,
                            .beta = 1.0f,
                            .weight = 1.0f,
@@ -90,6 +94,12 @@ static sample simulate(const stage_world *world, uint32_t photons)
     return out;
 }
 
+/* The same at the origin. */
+static sample simulate(const stage_world *world, uint32_t photons)
+{
+    return simulate_at(world, photons, 0.0f, 0.0f, 0.0f);
+}
+
 static void free_sample(sample *from)
 {
     free(from->hits);
@@ -107,7 +117,6 @@ typedef struct replayed {
     /* sums over all layers of scatters - scattering depth and of -absorption depth, for the ice and
      * for columns, and the four sums of scattering functions */
     double (*sums)[8];
-    double absorption_of_layers[LAYERS]; /* over all hits */
 } replayed;
 
 static int put_result(void *self, const ics_replay_result *result)
@@ -121,13 +130,10 @@ static int put_result(void *self, const ics_replay_result *result)
     for (size_t i = 0; i < result->layer_count; ++i) {
         const ics_replay_layer *layer = &result->layers[i];
         const bool column = layer->layer == ICS_REPLAY_COLUMNS;
-        ck_assert(column ? i + 1 == result->layer_count : layer->layer < LAYERS);
+        ck_assert(!column || i + 1 == result->layer_count);
         ck_assert(i == 0 || layer->layer > result->layers[i - 1].layer);
         sums[column ? 2 : 0] += layer->scatters - layer->scattering_depth;
         sums[column ? 3 : 1] -= layer->absorption_depth;
-        if (!column) {
-            to->absorption_of_layers[layer->layer] -= layer->absorption_depth;
-        }
     }
     sums[4] = result->mean_cosine;
     sums[5] = result->mixture;
@@ -355,10 +361,319 @@ START_TEST(weights_agree_with_a_direct_simulation)
 }
 END_TEST
 
+/* ---- identity -------------------------------------------------------------------------------- */
+
+static void check_weights_are_one(const stage_world *world, const stage_world *equal,
+                                  const sample *of)
+{
+    const stage_world *others[] = {world, equal};
+    replayed weights = replay(world, of, others, 2, 2);
+    for (size_t i = 0; i < of->count; ++i) {
+        ck_assert_double_eq(exp(weights.logs[i][0]), 1.0);
+        ck_assert_double_eq(exp(weights.logs[i][1]), 1.0);
+    }
+    free_replayed(&weights);
+}
+
+START_TEST(equal_ice_has_weight_one)
+{
+    const uint32_t features = changes[_i].features;
+    stage_world a = make_world(features, NULL, 11, changes[_i].crossing, changes[_i].keep);
+    stage_world b = make_world(features, NULL, 11, changes[_i].crossing, changes[_i].keep);
+    sample of = simulate(&a, 20000);
+    check_weights_are_one(&a, &b, &of);
+    free_sample(&of);
+    stage_world_destroy(&a);
+    stage_world_destroy(&b);
+}
+END_TEST
+
+/* Ice and detectors as they are shipped. */
+static const struct {
+    const char *shared; /* NULL: none */
+    const char *sets[3];
+} shipped[] = {
+    {NULL, {"detector.oversize=5", "detector.crossing=disc", "run.seed=3"}},
+    {NULL, {"detector.oversize=5", "detector.crossing=entry", "run.seed=3"}},
+    {NULL, {"detector.oversize=1", "ice.hole_ice=true", "run.seed=3"}},
+    {"ice/spice_bfr-v2", {"detector.oversize=5", "detector.crossing=disc", "run.seed=3"}},
+    {"ice/spice_ftp-v3m", {"detector.oversize=5", "detector.crossing=entry", "run.seed=3"}},
+};
+
+static stage_world shipped_world(int row, const char *folder)
+{
+    char set[MODEL_PATH + 32];
+    const char *const *sets = shipped[row].sets;
+    snprintf(set, sizeof set, "ice.directory=%s", folder);
+    stage_world world = folder[0] != '\0'
+                            ? stage_world_from_config(NULL, sets[0], sets[1], sets[2], set,
+                                                      "ice.birefringence_subtraction=constant",
+                                                      "ice.hole_ice=unscaled", NULL)
+                            : stage_world_from_config(NULL, sets[0], sets[1], sets[2], NULL);
+    stage_world_tables(&world);
+    return world;
+}
+
+START_TEST(equal_shipped_ice_has_weight_one)
+{
+    char folder[MODEL_PATH] = "";
+    if (shipped[_i].shared != NULL && model_shared(shipped[_i].shared, folder) == NULL) {
+        return;
+    }
+    stage_world a = shipped_world(_i, folder), b = shipped_world(_i, folder);
+    const ice_module *module = &a.detector->modules[a.detector->module_count / 2];
+    sample of =
+        simulate_at(&a, 200000, (float)module->x + 1.0f, (float)module->y, (float)module->z - 1.0f);
+    check_weights_are_one(&a, &b, &of);
+    free_sample(&of);
+    stage_world_destroy(&a);
+    stage_world_destroy(&b);
+}
+END_TEST
+
+/* ---- order and threads ----------------------------------------------------------------------- */
+
+START_TEST(order_threads_and_other_targets_change_nothing)
+{
+    const uint32_t features = ICE_HAS_TILT_LINE | ICE_HAS_HOLES | ALL_ANISOTROPY;
+    stage_world a = make_world(features, NULL, 11, ICE_CROSSING_DISC, true);
+    stage_world b = make_world(features, more_of_both, 11, ICE_CROSSING_DISC, true);
+    stage_world c = make_world(features, other_columns, 11, ICE_CROSSING_DISC, true);
+    sample of = simulate(&a, 40000);
+    const stage_world *both[] = {&b, &c}, *one[] = {&c};
+    replayed first = replay(&a, &of, both, 2, 1), second = replay(&a, &of, both, 2, 3),
+             alone = replay(&a, &of, one, 1, 2);
+    sample mixed = {calloc(of.count, sizeof *of.hits), calloc(of.count, sizeof *of.steps),
+                    of.count};
+    size_t *from = calloc(of.count, sizeof *from);
+    uint64_t state = 9;
+    for (size_t i = 0; i < of.count; ++i) { /* a random order (Fisher and Yates) */
+        const size_t j = (size_t)(test_word(&state) >> 8) % (i + 1);
+        from[i] = from[j];
+        from[j] = i;
+    }
+    for (size_t i = 0; i < of.count; ++i) {
+        mixed.hits[i] = of.hits[from[i]];
+        mixed.steps[i] = of.steps[from[i]];
+    }
+    replayed third = replay(&a, &mixed, both, 2, 2);
+    for (size_t i = 0; i < of.count; ++i) {
+        ck_assert_mem_eq(first.logs[i], second.logs[i], sizeof first.logs[i]);
+        ck_assert_mem_eq(first.sums[i], second.sums[i], sizeof first.sums[i]);
+        ck_assert_double_eq(alone.logs[i][0], first.logs[i][1]);
+        ck_assert_mem_eq(third.logs[i], first.logs[from[i]], sizeof third.logs[i]);
+        ck_assert_mem_eq(third.sums[i], first.sums[from[i]], sizeof third.sums[i]);
+    }
+    free(from);
+    free_replayed(&first);
+    free_replayed(&second);
+    free_replayed(&third);
+    free_replayed(&alone);
+    free_sample(&of);
+    free_sample(&mixed);
+    stage_world_destroy(&a);
+    stage_world_destroy(&b);
+    stage_world_destroy(&c);
+}
+END_TEST
+
+/* ---- derivatives ----------------------------------------------------------------------------- */
+
+/* The step of differences. Tables in single precision change depths of 100 by 6e-6, which is 1e-3
+ * of this step. */
+#define STEP 4e-3
+
+static double step; /* +STEP or -STEP, for the functions below */
+
+static void step_scattering(ice_medium *medium)
+{
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        medium->layers[i].effective_scattering *= 1.0 + step;
+    }
+}
+
+static void step_absorption(ice_medium *medium)
+{
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        medium->layers[i].dust_absorption *= 1.0 + step;
+    }
+    medium->absorption_a *= 1.0 + step;
+}
+
+static void step_column_scattering(ice_medium *medium)
+{
+    medium->hole.effective_scattering /= 1.0 + step;
+}
+
+static void step_column_absorption(ice_medium *medium)
+{
+    medium->hole.absorption /= 1.0 + step;
+}
+
+static void step_cosine(ice_medium *medium)
+{
+    medium->mean_cosine += 0.25 * step;
+}
+
+static void step_mixture(ice_medium *medium)
+{
+    medium->liu_fraction += step;
+}
+
+static void step_column_cosine(ice_medium *medium)
+{
+    medium->hole.mean_cosine += 0.25 * step;
+}
+
+static void step_column_mixture(ice_medium *medium)
+{
+    medium->hole.liu_fraction += step;
+}
+
+static const struct {
+    void (*change)(ice_medium *);
+    int sum;          /* of replayed.sums */
+    int scattering;   /* the sum that counts as well, because b changes with g at fixed be; -1 */
+    double by_cosine; /* 1 / (1 - g) */
+} derivatives[] = {
+    {step_scattering, 0, -1, 0},        {step_absorption, 1, -1, 0},
+    {step_column_scattering, 2, -1, 0}, {step_column_absorption, 3, -1, 0},
+    {step_cosine, 4, 0, 10.0},          {step_mixture, 5, -1, 0},
+    {step_column_cosine, 6, 2, 5.0},    {step_column_mixture, 7, -1, 0},
+};
+
+START_TEST(derivatives_are_those_of_weights)
+{
+    const uint32_t features = ICE_HAS_TILT_LINE | ICE_HAS_HOLES | ALL_ANISOTROPY;
+    stage_world a = make_world(features, NULL, 11, ICE_CROSSING_DISC, false);
+    sample of = simulate(&a, 20000);
+    step = STEP;
+    stage_world up = make_world(features, derivatives[_i].change, 11, ICE_CROSSING_DISC, false);
+    step = -STEP;
+    stage_world down = make_world(features, derivatives[_i].change, 11, ICE_CROSSING_DISC, false);
+    const stage_world *others[] = {&up, &down};
+    replayed weights = replay(&a, &of, others, 2, 2);
+    double largest = 0.0;
+    for (size_t i = 0; i < of.count; ++i) {
+        double expected = weights.sums[i][derivatives[_i].sum];
+        if (derivatives[_i].scattering >= 0) {
+            expected += derivatives[_i].by_cosine * weights.sums[i][derivatives[_i].scattering];
+            expected *= 0.25; /* of the step */
+        }
+        const double found = (weights.logs[i][0] - weights.logs[i][1]) / (2.0 * STEP);
+        ck_assert_double_eq_tol(found, expected,
+                                4e-3 * (1.0 + fabs(expected)) + 2e-3 * of.hits[i].scatters);
+        largest = fmax(largest, fabs(expected));
+    }
+    ck_assert_double_gt(largest, 0.05);
+    free_replayed(&weights);
+    free_sample(&of);
+    stage_world_destroy(&a);
+    stage_world_destroy(&up);
+    stage_world_destroy(&down);
+}
+END_TEST
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+static void expect_error(const ics_replay_options *options, const sample *of, int status,
+                         const char *text)
+{
+    icestream_error error = {.text = ""};
+    replayed out = new_replayed(of->count, options->target_count);
+    const ics_replay_sink sink = {put_result, &out};
+    const int got = ics_replay_hits(options, of->hits, of->steps, of->count, &sink, &error);
+    ck_assert_msg(got == status && strstr(error.text, text) != NULL, "%d: %s", got, error.text);
+    free_replayed(&out);
+}
+
+START_TEST(what_cannot_be_replayed)
+{
+    stage_world a = make_world(0, NULL, 11, ICE_CROSSING_DISC, false);
+    sample of = simulate(&a, 4000);
+    ics_replay_options options = {.models = models_of(&a),
+                                  .variants = world_variants(),
+                                  .maths = ICS_MATHS_MIXED,
+                                  .threads = 2};
+    expect_error(&options, &of, ICESTREAM_E_DIFFERENT, "device.math: found hits");
+    options.maths = ICS_MATHS_PORTABLE;
+    options.variants.scatter = ICE_scatter_custom;
+    expect_error(&options, &of, ICESTREAM_E_CONFIG, "header of your own");
+    options.variants = world_variants();
+    icestream_hit *hit = &of.hits[of.count / 2];
+    char text[64];
+    snprintf(text, sizeof text, "photon 7:3:%u on string %u", hit->photon_id, hit->string);
+    hit->scatters += 1;
+    expect_error(&options, &of, ICESTREAM_E_DIFFERENT, text);
+    hit->scatters -= 1;
+    hit->t = nextafter(hit->t, INFINITY);
+    expect_error(&options, &of, ICESTREAM_E_DIFFERENT, text);
+    free_sample(&of);
+    stage_world_destroy(&a);
+}
+END_TEST
+
+static void thinner_world(ice_medium *medium)
+{
+    medium->absorb_above = 50.0;
+}
+
+static void expect_refused(const stage_world *own, stage_world *other, const char *text)
+{
+    icestream_error error = {.text = ""};
+    const ics_replay_target target = {other->tables, world_variants().scatter, "b.yaml"};
+    const int got = ics_replay_check_target(own->tables, &target, &error);
+    ck_assert_msg(got == ICESTREAM_E_CONFIG && strstr(error.text, text) != NULL, "%d: %s", got,
+                  error.text);
+    stage_world_destroy(other);
+}
+
+START_TEST(what_cannot_be_weighted)
+{
+    stage_world a = make_world(0, NULL, 11, ICE_CROSSING_DISC, false);
+    stage_world seed = make_world(0, NULL, 12, ICE_CROSSING_DISC, false);
+    stage_world kept = make_world(0, NULL, 11, ICE_CROSSING_DISC, true);
+    stage_world entry = make_world(0, NULL, 11, ICE_CROSSING_ENTRY, false);
+    stage_world cut = make_world(0, thinner_world, 11, ICE_CROSSING_DISC, false);
+    stage_world moved = make_world(0, NULL, 11, ICE_CROSSING_DISC, false);
+    moved.detector->modules[3].z += 0.01;
+    stage_world_tables(&moved);
+    expect_refused(&a, &seed, "b.yaml: seed");
+    expect_refused(&a, &kept, "detector");
+    expect_refused(&a, &entry, "detector");
+    expect_refused(&a, &cut, "boundaries of the world");
+    expect_refused(&a, &moved, "positions or oversize of the modules");
+    stage_world_destroy(&a);
+
+    const uint32_t features = ICE_HAS_BIREFRINGENCE | ICE_HAS_TILT_LINE | ICE_HAS_HOLES;
+    a = make_world(features, NULL, 11, ICE_CROSSING_DISC, false);
+    stage_world tilted = make_world(features, other_tilt, 11, ICE_CROSSING_DISC, false);
+    stage_world flat =
+        make_world(features & ~(uint32_t)ICE_HAS_TILT_LINE, NULL, 11, ICE_CROSSING_DISC, false);
+    stage_world plain =
+        make_world(ICE_HAS_TILT_LINE | ICE_HAS_HOLES, NULL, 11, ICE_CROSSING_DISC, false);
+    stage_world columns = make_world(features, other_columns, 11, ICE_CROSSING_DISC, false);
+    expect_refused(&a, &tilted, "tilt");
+    expect_refused(&a, &flat, "tilt");
+    expect_refused(&a, &plain, "birefringence");
+    expect_refused(&a, &columns, "radius of the columns");
+    stage_world_destroy(&a);
+}
+END_TEST
+
 ICS_TEST_MAIN("replay")
 {
     TCase *closure = tcase_create("closure");
     tcase_set_timeout(closure, 500);
     tcase_add_loop_test(closure, weights_agree_with_a_direct_simulation, 0, (int)COUNT(changes));
     suite_add_tcase(suite, closure);
+    TCase *rest = tcase_create("replay");
+    tcase_set_timeout(rest, 500);
+    tcase_add_loop_test(rest, equal_ice_has_weight_one, 0, (int)COUNT(changes));
+    tcase_add_loop_test(rest, equal_shipped_ice_has_weight_one, 0, (int)COUNT(shipped));
+    tcase_add_test(rest, order_threads_and_other_targets_change_nothing);
+    tcase_add_loop_test(rest, derivatives_are_those_of_weights, 0, (int)COUNT(derivatives));
+    tcase_add_test(rest, what_cannot_be_replayed);
+    tcase_add_test(rest, what_cannot_be_weighted);
+    suite_add_tcase(suite, rest);
 }
