@@ -21,7 +21,7 @@
 #define ICS_STAGES_PATH_WEIGHT_H
 
 #include "stages/path_depth.h"
-#include "stages/scatter_density.h"
+#include "stages/variants.h"
 
 /* The probability density of a path: value 2^exponent exp(-scattering - absorption). The exponent
  * is taken out of the product, so that thousands of scatters neither overflow nor underflow. */
@@ -76,6 +76,19 @@ ICE_FN ice_path_segment ice_path_segment_of(const ice_tables *tables, ice_optics
                                       ice_height(tables, photon->x, photon->y, photon->z),
                                       ice_direction_of(photon), optics};
     return segment;
+}
+
+/* The density of a built-in variant. */
+#define ICE_DENSITY_CASE(stage, name, yaml, text)                                                  \
+    case ICE_scatter_##name:                                                                       \
+        return ice_density_##name(constants, x);
+ICE_FN ice_density ice_density_of(ice_variant variant, const ice_scatter_constants *constants,
+                                  double x)
+{
+    switch (variant) {
+    default:
+        ICE_SCATTER_VARIANTS(ICE_DENSITY_CASE)
+    }
 }
 
 /* A vector in double precision, and the square of its length. */

@@ -21,6 +21,12 @@ ICE_FN float ice_scatter_hg_sl(const ice_scatter_constants *constants, float u)
     return u <= f ? from_liu : from_henyey;
 }
 
+ICE_FN ice_density ice_density_hg_sl(const ice_scatter_constants *constants, double x)
+{
+    return ice_density_mixed((double)constants->liu_fraction, ice_density_sl(constants, x),
+                             ice_density_hg(constants, x));
+}
+
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_scatter_hg_sl "ice.mean_cosine ice.liu_fraction"
 /* This variant declares no parameters (ICE_PARAMETER_INDEX in stages/tables.h). */

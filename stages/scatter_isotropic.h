@@ -3,6 +3,7 @@
 #ifndef ICS_STAGES_SCATTER_ISOTROPIC_H
 #define ICS_STAGES_SCATTER_ISOTROPIC_H
 
+#include "stages/scatter_density.h"
 #include "stages/tables.h"
 
 /* 1 - cos; u in (0, 1]. */
@@ -10,6 +11,13 @@ ICE_FN float ice_scatter_isotropic(const ice_scatter_constants *constants, float
 {
     (void)constants;
     return 2.0f * u;
+}
+
+ICE_FN ice_density ice_density_isotropic(const ice_scatter_constants *constants, double x)
+{
+    const ice_density p = {0.5, 0.0, 0.0};
+    (void)constants, (void)x;
+    return p;
 }
 
 /* For `icestream stages`: what the user may set, separated by blanks. */

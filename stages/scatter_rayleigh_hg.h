@@ -38,6 +38,15 @@ ICE_FN float ice_scatter_rayleigh_hg(const ice_scatter_constants *constants, flo
     return molecule ? from_molecule : from_particle;
 }
 
+/* The density of molecules (physics.md 7.5) is (1 + b cos^2) / (2 + 2 b / 3). */
+ICE_FN ice_density ice_density_rayleigh_hg(const ice_scatter_constants *constants, double x)
+{
+    const double b = (double)ICE_RAYLEIGH_B, cosine = 1.0 - x;
+    const ice_density molecule = {fma(b * cosine, cosine, 1.0) / (2.0 + 2.0 * b / 3.0), 0.0, 0.0};
+    return ice_density_mixed((double)constants->molecules.fraction, molecule,
+                             ice_density_hg(constants, x));
+}
+
 /* For `icestream stages`: what the user may set, separated by blanks. */
 #define ICE_PARAMETERS_scatter_rayleigh_hg "ice.file"
 /* This variant declares no parameters (ICE_PARAMETER_INDEX in stages/tables.h). */
