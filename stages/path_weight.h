@@ -130,12 +130,17 @@ ICE_FN double ice_path_scatter(ice_variant scatter, const ice_tables *tables, fl
     if (in_hole) {
         constants = tables->hole.scatter;
     }
+    const int32_t stretches = ICE_HAS(tables, ICE_HAS_SCATTERING_ANISOTROPY) && !in_hole;
     ice_stretching by = {1.0f, 0.0f, 1.0f};
-    if (ICE_HAS(tables, ICE_HAS_SCATTERING_ANISOTROPY) && !in_hole) {
+    if (stretches) {
         by = ice_anisotropy_at(tables, end_height).to;
     }
     const ice_stretched from = ice_stretched_by(&by, before);
     const ice_stretched to = ice_stretched_by(&by, ice_direction_of(end));
+    if (!stretches) {
+        *angle = ice_density_of(scatter, &constants, ice_one_minus_cosine(&from, 1.0, &to, 1.0));
+        return angle->value;
+    }
     const double length = sqrt(to.square);
     *angle =
         ice_density_of(scatter, &constants,

@@ -43,7 +43,10 @@ typedef struct path_ice {
     const ice_tables *tables;
     ice_variant scatter;
     ice_optics optics; /* at the wavelength of the photon */
-    ice_path_sum sum;
+    ice_path_sum sum;  /* without the densities of the angles, which are in `angles` */
+    ice_path_sum angles;
+    bool needs_angles; /* whether `angles` is summed: not for a target that scatters as the own ice
+                        */
     double limit; /* the photon's absorption depth is at most this, because it has died before the
                      impact of an entry and lives on (physics.md 8.19); INFINITY: there was none */
 } path_ice;
@@ -111,7 +114,7 @@ static void begin_path(replay_job *job, float wavelength)
     for (size_t i = 0; i < job->ice_count; ++i) {
         path_ice *ice = &job->ices[i];
         ice->optics = ice_layer_optics_at(ice->tables, wavelength);
-        ice->sum = ice_path_sum_begin();
+        ice->sum = ice->angles = ice_path_sum_begin();
         ice->limit = (double)ICE_INFINITY;
     }
     if (job->options->sums) {
@@ -136,12 +139,15 @@ static void add_scatter(replay_job *job, const ics_replay_point *point)
             ice_path_segment_of(ice->tables, ice->optics, point->begin);
         const ice_path_depth depth =
             ice_path_depth_of(ice->tables, &segment, (double)point->length, sums);
-        ice_density angle;
-        const double density = ice_path_scatter(
-            ice->scatter, ice->tables, fmaf(point->length, point->begin->dz, segment.height),
-            point->arriving, &end, &angle);
         ice_path_sum_add(&ice->sum, &depth);
-        ice_path_sum_multiply(&ice->sum, depth.density * density);
+        ice_path_sum_multiply(&ice->sum, depth.density);
+        ice_density angle = {1.0, 0.0, 0.0};
+        if (ice->needs_angles) {
+            const float end_height = fmaf(point->length, point->begin->dz, segment.height);
+            ice_path_sum_multiply(&ice->angles,
+                                  ice_path_scatter(ice->scatter, ice->tables, end_height,
+                                                   point->arriving, &end, &angle));
+        }
         if (sums != NULL) {
             slot_of(sums, depth.layer)->scatters += 1;
             const bool in_hole =
@@ -235,11 +241,14 @@ static int finish_hit(replay_job *job, size_t i, const ics_replay_point *point)
     const ice_path_sum own = sum_at(&job->ices[0], point, layers);
     const double own_limit = job->ices[0].limit;
     for (size_t target = 0; target + 1 < job->ice_count; ++target) {
-        const ice_path_sum other = sum_at(&job->ices[1 + target], point, NULL);
+        const path_ice *ice = &job->ices[1 + target];
+        const ice_path_sum other = sum_at(ice, point, NULL);
         double log_weight = ice_path_sum_log_ratio(&own, &other);
+        if (ice->needs_angles) {
+            log_weight += ice_path_sum_log_ratio(&job->ices[0].angles, &ice->angles);
+        }
         if (own_limit < (double)ICE_INFINITY) {
-            log_weight += log_within_limit(&other, job->ices[1 + target].limit) -
-                          log_within_limit(&own, own_limit);
+            log_weight += log_within_limit(&other, ice->limit) - log_within_limit(&own, own_limit);
         }
         if (isnan(log_weight) || log_weight == (double)ICE_INFINITY) {
             return fail_at_hit(job, &job->hits[i], ICESTREAM_E_FAILED,
@@ -356,6 +365,28 @@ static layer_sums create_sums(uint32_t layers)
     return sums;
 }
 
+/* Whether two ices have the same density of the angle of every scatter, so that these densities
+ * cancel. The answer may be false although they have. */
+static bool scatters_alike(const ice_tables *a, const ice_tables *b)
+{
+    const uint32_t features =
+        ICE_HAS_HOLES | ICE_HAS_SCATTERING_ANISOTROPY | ICE_HAS_EVEN_ANISOTROPY;
+    const void *one = &a->scatter, *two = &b->scatter;
+    if (((a->features ^ b->features) & features) != 0 || memcmp(one, two, sizeof a->scatter) != 0) {
+        return false;
+    }
+    if (a->features & ICE_HAS_HOLES) {
+        const void *hole = &a->hole.scatter, *other = &b->hole.scatter;
+        if (a->hole.radius != b->hole.radius || memcmp(hole, other, sizeof a->hole.scatter) != 0) {
+            return false;
+        }
+    }
+    const void *even = &a->even_anisotropy.to, *same = &b->even_anisotropy.to;
+    return !(a->features & ICE_HAS_SCATTERING_ANISOTROPY) ||
+           ((a->features & ICE_HAS_EVEN_ANISOTROPY) != 0 &&
+            memcmp(even, same, sizeof a->even_anisotropy.to) == 0);
+}
+
 static void prepare_job(replay_job *job, const ics_replay_options *options)
 {
     const ice_tables *own = options->models.tables;
@@ -368,9 +399,13 @@ static void prepare_job(replay_job *job, const ics_replay_options *options)
     job->ices = ICS_NEW_ARRAY(path_ice, job->ice_count);
     job->ices[0].tables = own;
     job->ices[0].scatter = options->variants.scatter;
+    job->ices[0].needs_angles = options->sums;
     for (size_t i = 0; i < options->target_count; ++i) {
         job->ices[1 + i].tables = &options->targets[i].tables->device;
         job->ices[1 + i].scatter = options->targets[i].scatter;
+        job->ices[1 + i].needs_angles = options->targets[i].scatter != options->variants.scatter ||
+                                        !scatters_alike(own, job->ices[1 + i].tables);
+        job->ices[0].needs_angles |= job->ices[1 + i].needs_angles;
     }
     job->path = create_sums((uint32_t)own->layer_count);
     job->at_hit = create_sums((uint32_t)own->layer_count);
