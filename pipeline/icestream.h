@@ -329,6 +329,53 @@ ICESTREAM_PUBLIC int icestream_trace(const icestream_config *config,
                                      const icestream_trace_options *options, FILE *out,
                                      icestream_error *error);
 
+typedef struct icestream_reweight_options {
+    const char *const *hits; /* [hit_count], hit files of one run, at least one */
+    size_t hit_count;
+    const char *const *targets; /* [target_count], 1 to 64: names of YAML files with the keys that
+                                   change, or KEY=VALUE */
+    size_t target_count;
+    const char *steps;  /* the step file; NULL: the step files of the configuration's source */
+    const char *output; /* the .npy file to write (docs/files.md 14); "-": standard output; NULL
+                           only with dry_run */
+    bool force;         /* overwrite an existing file */
+    bool dry_run;       /* write nothing; replay 1000 hits and say what all would give */
+    bool json;          /* report the metadata of the file as JSON */
+    FILE *progress;     /* if it is a terminal, it shows the progress; NULL: nothing */
+} icestream_reweight_options;
+
+/* Weighs hits as if their light had gone through other ices: writes for each hit, in the order of
+ * the files, the ratio of the probabilities of its path, and reports on `out` sums and effective
+ * numbers. `config` is that of the run of the hits; NULL: as the trailer of the first file lists
+ * it. ICESTREAM_E_USAGE; ICESTREAM_E_CONFIG: the configuration is not that of the hits, or a target
+ * changes what no weight describes, and the text names the keys and both values; ICESTREAM_E_INPUT:
+ * a bad or edited hit file, or steps that are not found; ICESTREAM_E_DIFFERENT: a hit is not on the
+ * path of its photon, or was made with other maths than the CPU's; ICESTREAM_E_OUTPUT,
+ * ICESTREAM_E_MEMORY. After an error nothing is written. */
+ICESTREAM_PUBLIC int icestream_reweight(const icestream_config *config,
+                                        const icestream_reweight_options *options, FILE *out,
+                                        icestream_error *error);
+
+typedef struct icestream_gradient_options {
+    const char *const *hits; /* [hit_count], hit files of one run, at least one */
+    size_t hit_count;
+    const char *const *parameters; /* [parameter_count], keys of docs/files.md 15; none:
+                                      layers.scattering and layers.absorption */
+    size_t parameter_count;
+    const char *steps;    /* the step file; NULL: the step files of the configuration's source */
+    const char *output;   /* the .npy file to write (docs/files.md 15); "-": standard output */
+    bool force;           /* overwrite an existing file */
+    bool dense;           /* a row for each hit, with a number for each parameter */
+    uint64_t dense_limit; /* largest size of such a file (bytes) */
+    FILE *progress;       /* if it is a terminal, it shows the progress; NULL: nothing */
+} icestream_gradient_options;
+
+/* Writes the derivatives of the logarithms of the weights of hits by parameters of the ice. Errors
+ * as icestream_reweight(). */
+ICESTREAM_PUBLIC int icestream_gradient(const icestream_config *config,
+                                        const icestream_gradient_options *options, FILE *out,
+                                        icestream_error *error);
+
 /* Lists the stages and their variants: parameters, the fields that they read and write, and bytes
  * per photon. ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. */
 ICESTREAM_PUBLIC int icestream_stages(bool json, FILE *out, icestream_error *error);

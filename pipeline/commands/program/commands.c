@@ -13,6 +13,8 @@
     X(split)                                                                                       \
     X(compare)                                                                                     \
     X(trace)                                                                                       \
+    X(reweight)                                                                                    \
+    X(gradient)                                                                                    \
     X(stages)                                                                                      \
     X(keys)                                                                                        \
     X(tabulate)                                                                                    \

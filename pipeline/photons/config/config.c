@@ -58,7 +58,7 @@ static bool fill_origin(icestream_config *config, const char *path, const char *
 {
     ics_config_origin *origin = config->origin;
     config->path = path != NULL ? strdup(path) : NULL;
-    origin->documents = calloc(set_count + 1, sizeof(void *));
+    origin->documents = calloc(set_count + 2, sizeof(void *));
     origin->sets = copy_sets(sets, set_count);
     origin->set_count = origin->sets != NULL ? set_count : 0;
     return (path == NULL || config->path != NULL) && origin->documents != NULL &&
@@ -180,6 +180,11 @@ static int fill(icestream_config *config, icestream_error *error)
         int result = apply_set(config, origin->sets[i], error);
         status = status ? status : result;
     }
+    if (origin->overlay != NULL) {
+        int result = ics_schema_read(ics_yaml_root(origin->overlay), ics_config_keys,
+                                     ICS_CONFIG_KEYS, config, origin->given, error);
+        status = status ? status : result;
+    }
     if (config->device.backend == ICS_BACKEND_GPU) {
         config->device.backend = ICS_BACKEND_CUDA;
     }
@@ -221,28 +226,55 @@ static int load(const char *path, ics_yaml *document, const char *const *sets, s
     return ICESTREAM_OK;
 }
 
-int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
-                      icestream_config **out, icestream_error *error)
+/* Makes a configuration of the run file and the settings of `base`, more settings after those, and
+ * a document (NULL: none), which it owns from now on. */
+static int derive(const icestream_config *base, const char *const *sets, size_t set_count,
+                  ics_yaml *overlay, icestream_config **out, icestream_error *error)
 {
     const ics_config_origin *origin = base->origin;
     const size_t count = origin->set_count + set_count;
     ICS_DESTROYS(icestream_config_destroy) icestream_config *config = NULL;
     ICS_FREES const char **all = calloc(count + 1, sizeof *all);
-    *out = NULL;
-    clear_error(error);
     if (all == NULL) {
+        ics_yaml_destroy(overlay);
         return out_of_memory(error);
     }
     for (size_t i = 0; i < count; ++i) {
         all[i] = i < origin->set_count ? origin->sets[i] : sets[i - origin->set_count];
     }
-    ICS_TRY(create(base->path, all, count, &config, error));
+    const int status = create(base->path, all, count, &config, error);
+    if (status != ICESTREAM_OK) {
+        ics_yaml_destroy(overlay);
+        return status;
+    }
     ics_config_hold(base);
     config->origin->base = (icestream_config *)base;
     config->origin->document = origin->document;
+    config->origin->overlay = overlay;
+    if (overlay != NULL) {
+        config->origin->documents[config->origin->count++] = overlay;
+    }
     ICS_TRY(fill(config, error));
     *out = ICS_HAND_OVER(config);
     return ICESTREAM_OK;
+}
+
+int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
+                      icestream_config **out, icestream_error *error)
+{
+    *out = NULL;
+    clear_error(error);
+    return derive(base, sets, set_count, NULL, out, error);
+}
+
+int ics_config_overlay(const icestream_config *base, const char *path, icestream_config **out,
+                       icestream_error *error)
+{
+    ics_yaml *document = NULL;
+    *out = NULL;
+    clear_error(error);
+    ICS_TRY(ics_yaml_read_file(path, &document, error));
+    return derive(base, NULL, 0, document, out, error);
 }
 
 int icestream_config_load(const char *path, const char *const *sets, size_t set_count,

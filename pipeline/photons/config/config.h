@@ -240,6 +240,12 @@ void ics_config_hold(const icestream_config *config);
 int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
                       icestream_config **out, icestream_error *error);
 
+/* Makes a configuration of the run file and the settings of `base`, in which the keys of the file
+ * `path` replace others. Relative paths in it begin in its folder. `base` must not be the result of
+ * this function. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller destroys *out. */
+int ics_config_overlay(const icestream_config *base, const char *path, icestream_config **out,
+                       icestream_error *error);
+
 /* Like icestream_config_load(), but reads `text` as if it were the content of the file `name`. Does
  * not touch the file system. For tests and fuzzing. */
 int ics_config_load_text(const char *name, const char *text, size_t length, const char *const *sets,

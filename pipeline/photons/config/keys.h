@@ -37,9 +37,10 @@ extern const ics_config_hits ics_config_key_hits[ICS_CONFIG_KEYS];
 /* Where the values of a configuration came from. */
 struct ics_config_origin {
     atomic_uint holders;  /* owners of the configuration; the last one frees it */
-    ics_yaml **documents; /* the run file, if any, then one per --set; they own the nodes */
+    ics_yaml **documents; /* the run file, if any, those of --set, overlay; they own the nodes */
     size_t count;
     ics_yaml *document; /* the run file; NULL: there is none */
+    ics_yaml *overlay;  /* keys that replace those of the run file and of --set; NULL: none */
     char **sets;        /* [set_count], the texts of --set */
     size_t set_count;
     icestream_config *base; /* owns the document of the run file; NULL: `documents` does */

@@ -80,8 +80,7 @@ int ics_origin_create(const icestream_config *config, const ics_models *models, 
     return ics_digest_of(text, size, out->configuration, error);
 }
 
-/* Removes the folders of paths in quotes: metadata do not depend on the folder of a run. */
-static void drop_folders(char *text)
+void ics_origin_drop_folders(char *text)
 {
     char *to = text, *start = NULL;
     for (const char *from = text; *from != 0; ++from) {
@@ -120,7 +119,7 @@ static int add_model_keys(json_t *object, const icestream_config *config)
         char *text = ics_config_value_text(config, key);
         failed |= text == NULL;
         if (text != NULL && text[0] != 0) {
-            drop_folders(text);
+            ics_origin_drop_folders(text);
             failed |= json_object_set_new(object, key, json_string(text));
         }
         free(text);

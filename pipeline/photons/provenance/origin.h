@@ -32,6 +32,10 @@ int ics_origin_create(const icestream_config *config, const ics_models *models, 
 int ics_origin_settings(const icestream_config *config, const ics_models *models, json_t **out,
                         icestream_error *error);
 
+/* Removes the folders of paths in quotes from the text of a value: metadata do not depend on the
+ * folder of a run. */
+void ics_origin_drop_folders(char *text);
+
 /* Makes the metadata of a hit file from the step file with this digest (NULL: of any step file).
  * The caller owns *out. ICESTREAM_E_MEMORY. */
 int ics_origin_metadata(const ics_origin *origin, const char *input_digest, json_t **out,

@@ -1,0 +1,360 @@
+#include "pipeline/commands/gradient/parameters.h"
+
+#include "base/cleanup.h"
+#include "base/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum key_kind {
+    LAYERS_SCATTERING,
+    LAYERS_ABSORPTION,
+    LAYERS_BE400,
+    LAYERS_ADUST400,
+    HOLE_SCATTERING,
+    HOLE_ABSORPTION,
+    MEAN_COSINE,
+    LIU_FRACTION,
+    HOLE_MEAN_COSINE,
+    HOLE_LIU_FRACTION,
+    ANISOTROPY_ALONG,
+    ANISOTROPY_ACROSS,
+    FLOW_AZIMUTH,
+    KINDS
+} key_kind;
+
+/* The rows of files.md 15. `step`: half the distance of the two ices between which a derivative is
+ * a difference; 0: it follows from the sums along the path. A smaller step would show the rounding
+ * of the tables, and with this one the next term of the series is 1e-5 of the derivative.
+ * `is_exact`: ln w = n ln p - tau (p - 1) for every p, so that both derivatives say everything. */
+static const struct {
+    const char *name;
+    bool of_layers, is_logarithmic, of_columns, is_exact;
+    double step;
+} rows[KINDS] = {
+    [LAYERS_SCATTERING] = {"layers.scattering", true, true, false, true, 0},
+    [LAYERS_ABSORPTION] = {"layers.absorption", true, true, false, true, 0},
+    [LAYERS_BE400] = {"layers.be400_per_m", true, true, false, false, 0},
+    [LAYERS_ADUST400] = {"layers.adust400_per_m", true, true, false, true, 0},
+    [HOLE_SCATTERING] = {"hole.effective_scattering", false, true, true, false, 0},
+    [HOLE_ABSORPTION] = {"hole.absorption", false, true, true, false, 0},
+    [MEAN_COSINE] = {"mean_cosine", false, false, false, false, 0},
+    [LIU_FRACTION] = {"liu_fraction", false, false, false, false, 0},
+    [HOLE_MEAN_COSINE] = {"hole.mean_cosine", false, false, true, false, 0},
+    [HOLE_LIU_FRACTION] = {"hole.liu_fraction", false, false, true, false, 0},
+    [ANISOTROPY_ALONG] = {"anisotropy[0]", false, false, false, false, 2e-3},
+    [ANISOTROPY_ACROSS] = {"anisotropy[1]", false, false, false, false, 2e-3},
+    [FLOW_AZIMUTH] = {"flow_azimuth", false, false, false, false, 0.2},
+};
+
+static int no_memory(icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_MEMORY, "gradient: out of memory for parameters");
+}
+
+static const double degree = ICE_PI / 180;
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+/* The value of a parameter in the ice of the hits. */
+static double value_of(const ice_medium *medium, key_kind kind, uint32_t layer)
+{
+    switch (kind) {
+    case LAYERS_BE400:
+        return medium->layers[layer].effective_scattering;
+    case LAYERS_ADUST400:
+        return medium->layers[layer].dust_absorption;
+    case HOLE_SCATTERING:
+        return medium->hole.effective_scattering;
+    case HOLE_ABSORPTION:
+        return medium->hole.absorption;
+    case MEAN_COSINE:
+        return medium->mean_cosine;
+    case LIU_FRACTION:
+        return medium->liu_fraction;
+    case HOLE_MEAN_COSINE:
+        return medium->hole.mean_cosine;
+    case HOLE_LIU_FRACTION:
+        return medium->hole.liu_fraction;
+    case ANISOTROPY_ALONG:
+        return medium->layers[0].anisotropy_along;
+    case ANISOTROPY_ACROSS:
+        return medium->layers[0].anisotropy_across;
+    case FLOW_AZIMUTH:
+        return medium->flow_azimuth / degree;
+    case LAYERS_SCATTERING:
+    case LAYERS_ABSORPTION:
+    case KINDS:
+        break;
+    }
+    return 1;
+}
+
+/* Changes a parameter whose derivative is a difference. */
+static void change(ice_medium *medium, key_kind kind, double by)
+{
+    medium->flow_azimuth += kind == FLOW_AZIMUTH ? by * degree : 0;
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        medium->layers[i].anisotropy_along += kind == ANISOTROPY_ALONG ? by : 0;
+        medium->layers[i].anisotropy_across += kind == ANISOTROPY_ACROSS ? by : 0;
+    }
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+static int refuse(const char *name, const char *expected, icestream_error *error)
+{
+    return ics_error_set(error, ICESTREAM_E_USAGE, "--parameters: found %s, expected %s", name,
+                         expected);
+}
+
+static int find_row(const char *name, int *out, icestream_error *error)
+{
+    char list[512] = "";
+    for (int i = 0; i < KINDS; ++i) {
+        if (strcmp(name, rows[i].name) == 0) {
+            *out = i;
+            return ICESTREAM_OK;
+        }
+        strncat(list, i > 0 ? ", " : "one of ", sizeof list - strlen(list) - 1);
+        strncat(list, rows[i].name, sizeof list - strlen(list) - 1);
+    }
+    return refuse(name, list, error);
+}
+
+static bool scatters_by_mixture(ice_variant scatter)
+{
+    return scatter == ICE_scatter_hg_sl;
+}
+
+/* Refuses a key that means nothing in the ice of the hits. */
+static int check_row(const ics_made_run *run, int row, icestream_error *error)
+{
+    const ice_medium *medium = run->world.models->medium;
+    const char *name = rows[row].name;
+    if (rows[row].of_columns && !(medium->hole.radius > 0)) {
+        return refuse(name, "a key of the ice of the hits, which has no columns of hole ice",
+                      error);
+    }
+    if (medium->spectral != NULL && row != LAYERS_SCATTERING && row != LAYERS_ABSORPTION) {
+        return refuse(name,
+                      "layers.scattering or layers.absorption, because optics of the medium are "
+                      "a table",
+                      error);
+    }
+    if ((row == LIU_FRACTION || row == HOLE_LIU_FRACTION) &&
+        !scatters_by_mixture(run->replay.variants.scatter)) {
+        return refuse(name, "a key that stages.scatter of the hits uses", error);
+    }
+    return ICESTREAM_OK;
+}
+
+/* Makes the ice with another value. */
+static int make_ice(const ics_made_run *run, int row, double by, ics_tables **out,
+                    icestream_error *error)
+{
+    ICS_DESTROYS(ics_models_destroy) ics_models *models = NULL;
+    ICS_TRY(ics_models_create(run->config, &models, error));
+    change(models->medium, (key_kind)row, by);
+    return ics_world_create_tables(run->config, models, out, error);
+}
+
+static int make_ices(const ics_made_run *run, ics_gradient_keys *keys, ics_gradient_key *key,
+                     icestream_error *error)
+{
+    const double step = rows[key->row].step;
+    key->change = 2 * step;
+    key->target = keys->target_count;
+    ICS_TRY(make_ice(run, key->row, step, &key->more, error));
+    ICS_TRY(make_ice(run, key->row, -step, &key->less, error));
+    const ics_tables *const both[] = {key->more, key->less};
+    for (size_t i = 0; i < 2; ++i) {
+        ics_replay_target *target = &keys->targets[keys->target_count++];
+        *target = (ics_replay_target){both[i], run->replay.variants.scatter, rows[key->row].name};
+        ICS_TRY(ics_replay_check_target(run->world.tables, target, error));
+    }
+    return ICESTREAM_OK;
+}
+
+static int add_key(const ics_made_run *run, const char *name, ics_gradient_keys *keys,
+                   icestream_error *error)
+{
+    ics_gradient_key *key = &keys->items[keys->count];
+    *key = (ics_gradient_key){.first = keys->parameters};
+    ICS_TRY(find_row(name, &key->row, error));
+    for (size_t i = 0; i < keys->count; ++i) {
+        if (keys->items[i].row == key->row) {
+            return refuse(name, "each key once", error);
+        }
+    }
+    ICS_TRY(check_row(run, key->row, error));
+    key->count = rows[key->row].of_layers ? (uint32_t)run->world.models->medium->layer_count : 1;
+    keys->count += 1;
+    keys->parameters += key->count;
+    return rows[key->row].step > 0 ? make_ices(run, keys, key, error) : ICESTREAM_OK;
+}
+
+int ics_gradient_keys_create(const ics_made_run *run, const char *const *names, size_t count,
+                             ics_gradient_keys *out, icestream_error *error)
+{
+    static const char *const usual[] = {"layers.scattering", "layers.absorption"};
+    names = count > 0 ? names : usual;
+    count = count > 0 ? count : 2;
+    *out = (ics_gradient_keys){.items = calloc(count, sizeof *out->items),
+                               .targets = calloc(2 * (size_t)KINDS, sizeof *out->targets)};
+    int status = out->items != NULL && out->targets != NULL ? ICESTREAM_OK : no_memory(error);
+    for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
+        status = add_key(run, names[i], out, error);
+    }
+    if (status != ICESTREAM_OK) {
+        ics_gradient_keys_free(out);
+    }
+    return status;
+}
+
+void ics_gradient_keys_free(ics_gradient_keys *keys)
+{
+    for (size_t i = 0; i < keys->count; ++i) {
+        ics_tables_destroy(keys->items[i].more);
+        ics_tables_destroy(keys->items[i].less);
+    }
+    free(keys->items);
+    free(keys->targets);
+    *keys = (ics_gradient_keys){.count = 0};
+}
+
+/* ---- derivatives ----------------------------------------------------------------------------- */
+
+/* Sums over the layers, or over the columns: n - tau, and tau. */
+static ics_gradient_value scattering_sum(const ics_replay_result *result, bool columns)
+{
+    ics_gradient_value sum = {0, 0};
+    for (size_t i = 0; i < result->layer_count; ++i) {
+        const ics_replay_layer *at = &result->layers[i];
+        if ((at->layer == ICS_REPLAY_COLUMNS) == columns) {
+            sum.first += at->scatters - at->scattering_depth;
+            sum.second -= at->scattering_depth;
+        }
+    }
+    return sum;
+}
+
+static double column_absorption(const ics_replay_result *result)
+{
+    double sum = 0;
+    for (size_t i = 0; i < result->layer_count; ++i) {
+        sum +=
+            result->layers[i].layer == ICS_REPLAY_COLUMNS ? result->layers[i].absorption_depth : 0;
+    }
+    return sum;
+}
+
+/* With L = ln p and the share s of the coefficient that p scales, the coefficient is proportional
+ * to 1 - s + s exp(L). So n scatters and the depth tau contribute
+ * n ln(1 - s + s exp(L)) - tau s (exp(L) - 1) to ln w, and absorption only the last term. */
+static ics_gradient_value layer_value(const ics_made_run *run, key_kind kind,
+                                      const ics_replay_layer *at, float wavelength)
+{
+    const bool scatters = kind == LAYERS_SCATTERING || kind == LAYERS_BE400;
+    double s = 1, absorption = 1;
+    if (kind == LAYERS_BE400 || kind == LAYERS_ADUST400) {
+        ics_replay_shares(run->replay.models.tables, at->layer, wavelength, &s, &absorption);
+    }
+    if (!scatters) {
+        return (ics_gradient_value){-absorption * at->absorption_depth,
+                                    -absorption * at->absorption_depth};
+    }
+    return (ics_gradient_value){s * (at->scatters - at->scattering_depth),
+                                s * (1 - s) * at->scatters - s * at->scattering_depth};
+}
+
+/* A key with one parameter. The effective scattering stays when a mean cosine g changes, so that
+ * the scattering coefficient is proportional to 1 / (1 - g) (physics.md 4.2). */
+static ics_gradient_value single_value(const ics_made_run *run, const ics_gradient_key *key,
+                                       const ics_replay_result *result)
+{
+    const ice_medium *medium = run->world.models->medium;
+    const ics_gradient_value ice = scattering_sum(result, false);
+    const ics_gradient_value columns = scattering_sum(result, true);
+    switch ((key_kind)key->row) {
+    case HOLE_SCATTERING: /* a length: the coefficient is its inverse */
+        return (ics_gradient_value){-columns.first, columns.second};
+    case HOLE_ABSORPTION:
+        return (ics_gradient_value){column_absorption(result), -column_absorption(result)};
+    case MEAN_COSINE:
+        return (ics_gradient_value){result->mean_cosine + ice.first / (1 - medium->mean_cosine),
+                                    NAN};
+    case HOLE_MEAN_COSINE:
+        return (ics_gradient_value){
+            result->column_mean_cosine + columns.first / (1 - medium->hole.mean_cosine), NAN};
+    case LIU_FRACTION:
+        return (ics_gradient_value){result->mixture, NAN};
+    case HOLE_LIU_FRACTION:
+        return (ics_gradient_value){result->column_mixture, NAN};
+    default: { /* two ices, by one step more and less */
+        const double more = result->log_weights[key->target];
+        const double less = result->log_weights[key->target + 1];
+        return (ics_gradient_value){(more - less) / key->change, NAN};
+    }
+    }
+}
+
+void ics_gradient_of_hit(const ics_made_run *run, const ics_gradient_keys *keys,
+                         const ics_replay_result *result, ics_gradient_put put, void *self)
+{
+    const float wavelength = run->list.hits[result->hit].wavelength;
+    for (size_t k = 0; k < keys->count; ++k) {
+        const ics_gradient_key *key = &keys->items[k];
+        if (!rows[key->row].of_layers) {
+            const ics_gradient_value value = single_value(run, key, result);
+            if (value.first != 0 || value.second < 0) {
+                put(self, key->first, value);
+            }
+            continue;
+        }
+        for (size_t i = 0; i < result->layer_count; ++i) {
+            const ics_replay_layer *at = &result->layers[i];
+            if (at->layer != ICS_REPLAY_COLUMNS) {
+                put(self, key->first + at->layer,
+                    layer_value(run, (key_kind)key->row, at, wavelength));
+            }
+        }
+    }
+}
+
+/* ---- metadata -------------------------------------------------------------------------------- */
+
+static json_t *describe(const ics_made_run *run, const ics_gradient_key *key, uint32_t layer)
+{
+    const ice_medium *medium = run->world.models->medium;
+    const double low = medium->bottom + layer * medium->thickness;
+    const char *name = rows[key->row].name;
+    const char *unit = rows[key->row].is_logarithmic ? "d ln w / d ln p" : "d ln w / d p";
+    const double value = value_of(medium, (key_kind)key->row, layer);
+    return rows[key->row].of_layers
+               ? json_pack("{s:o, s:s, s:I, s:[f, f], s:f, s:s, s:b}", "name",
+                           json_sprintf("%s[%u]", name, layer), "key", name, "layer",
+                           (json_int_t)layer, "depth_m",
+                           ICE_DETECTOR_DEPTH - low - medium->thickness, ICE_DETECTOR_DEPTH - low,
+                           "value", value, "unit", unit, "exact", rows[key->row].is_exact)
+               : json_pack("{s:s, s:s, s:f, s:s, s:b}", "name", name, "key", name, "value", value,
+                           "unit", unit, "exact", rows[key->row].is_exact);
+}
+
+int ics_gradient_describe(const ics_made_run *run, const ics_gradient_keys *keys, json_t **out,
+                          icestream_error *error)
+{
+    json_auto_t *list = json_array();
+    int failed = list == NULL;
+    for (size_t k = 0; k < keys->count; ++k) {
+        for (uint32_t i = 0; i < keys->items[k].count && !failed; ++i) {
+            failed |= json_array_append_new(list, describe(run, &keys->items[k], i)) != 0;
+        }
+    }
+    if (failed) {
+        return no_memory(error);
+    }
+    *out = json_incref(list);
+    return ICESTREAM_OK;
+}

@@ -1,0 +1,48 @@
+/* The parameters of derivatives of weights, by the keys of ice files (files.md 15). */
+#ifndef ICS_COMMANDS_GRADIENT_PARAMETERS_H
+#define ICS_COMMANDS_GRADIENT_PARAMETERS_H
+
+#include "pipeline/photons/replay/made_run.h"
+
+/* A chosen key. A key of layers has a parameter for each layer. */
+typedef struct ics_gradient_key {
+    int row;        /* in the table of keys */
+    uint32_t first; /* index of its first parameter */
+    uint32_t count;
+    ics_tables *more, *less; /* ices with a larger and a smaller value, or NULL */
+    double change;           /* from `less` to `more`, in the unit of the parameter */
+    size_t target;           /* index of `more` among the targets of the replay; `less` follows */
+} ics_gradient_key;
+
+typedef struct ics_gradient_keys {
+    ics_gradient_key *items; /* [count] */
+    size_t count;
+    uint32_t parameters;        /* of all keys */
+    ics_replay_target *targets; /* [target_count], for keys that need other ices */
+    size_t target_count;
+} ics_gradient_keys;
+
+/* Chooses keys by their names. count 0: layers.scattering and layers.absorption. The caller frees
+ * *out with ics_gradient_keys_free. ICESTREAM_E_USAGE: there is no such key, it is given twice, or
+ * the ice of the hits does not have it. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+int ics_gradient_keys_create(const ics_made_run *run, const char *const *names, size_t count,
+                             ics_gradient_keys *out, icestream_error *error);
+/* Accepts keys of zeros. */
+void ics_gradient_keys_free(ics_gradient_keys *keys);
+
+/* The first and the second derivative by a parameter; the second is NAN if it is not known. */
+typedef struct ics_gradient_value {
+    double first, second;
+} ics_gradient_value;
+
+/* Receives derivatives, of which one is not 0. */
+typedef void (*ics_gradient_put)(void *self, uint32_t parameter, ics_gradient_value value);
+/* Computes the derivatives of one hit, in the order of the parameters. */
+void ics_gradient_of_hit(const ics_made_run *run, const ics_gradient_keys *keys,
+                         const ics_replay_result *result, ics_gradient_put put, void *self);
+
+/* Makes `parameters` of the metadata. ICESTREAM_E_MEMORY. The caller owns *out. */
+int ics_gradient_describe(const ics_made_run *run, const ics_gradient_keys *keys, json_t **out,
+                          icestream_error *error);
+
+#endif
