@@ -1,5 +1,5 @@
-"""Cases for bad_inputs.py: tracing photons, hits as text and as waveforms. To join: one more traced() or
-converted()."""
+"""Cases for bad_inputs.py: tracing photons, hits in another ice, hits as text and as waveforms. To join: one more traced(),
+replayed() or converted()."""
 
 import struct
 
@@ -36,6 +36,42 @@ def trace_cases():
     traced("hits of other steps", "--hits a.hits.npy", "from which the hits were made", {"steps/a.steps.npy": npy(step())}, 3)
     traced("an output that is there", "--photon 0:0:0", "p.npy: found an existing file", {"p.npy": b"mine"}, 74)
     traced("steps from a pipe", "-s source.files=[-] --photon 0:0:0", 'source.files: found "-"')
+
+
+def replayed(name, command, says, files=None, exit_status=2):
+    case("hits in another ice", name, command, exit_status, says,
+        {"a.hits.npy": good.hits, "steps/a.steps.npy": good.steps, "to.yaml": b"ice: {tilt: false}\n", **(files or {})})
+
+
+def replay_cases():
+    reweight, gradient = "reweight a.hits.npy -o w.npy ", "gradient a.hits.npy -o g.npy "
+    replayed("no target", reweight, "--to: found 0 targets, expected 1 to 64")
+    replayed("no output", "reweight a.hits.npy --to to.yaml", "reweight: expected --output FILE")
+    replayed("no hits", "reweight to.yaml --to to.yaml -o w.npy", "found no hit file after to.yaml, expected at least one")
+    replayed("a target that is not there", reweight + "--to none.yaml", "none.yaml: error: ")
+    replayed("a target that is a folder", reweight + "--to list", "list: error: ", {"list": folder()})
+    replayed("a target with junk", reweight + "--to to.yaml", "to.yaml:1:7: error: unknown key 'ice.tlit', did you mean 'ice.tilt'?",
+        {"to.yaml": b"ice: {tlit: false}\n"})
+    replayed("a target with a wrong value", reweight + "--to ice.tilt=2", "ice.tilt: found '2', expected true or false")
+    replayed("a target with other modules", reweight + "--to detector.radius=0.2", "detector.radius: found 0.2, expected 0.1651 as in the hits")
+    replayed("a target with another seed", reweight + "--to run.seed=7", "run.seed: found 7, expected 1 as in the hits")
+    replayed("a target with a header", reweight + "--to to.yaml", "stages.scatter: found ",
+        {"to.yaml": b"stages: {scatter: {source: my.h}}\n", "my.h": b"\n"})
+    replayed("another configuration", "reweight to.yaml -s run.seed=7 a.hits.npy --to to.yaml -o w.npy", "run.seed (1, 7)")
+    replayed("hits that are steps", "reweight steps/a.steps.npy --to to.yaml -o w.npy", "found a file of steps", exit_status=3)
+    replayed("hits that were cut", reweight + "--to to.yaml", "a.hits.npy: ", {"a.hits.npy": good.hits[:-40]}, 3)
+    replayed("hits that were edited", reweight + "--to to.yaml", "a.hits.npy: ", {"a.hits.npy": good.hits[:1100] + b"\xff" + good.hits[1101:]}, 3)
+    replayed("hits without a trailer", reweight + "--to to.yaml", "a.hits.npy: trailer: settings: found none",
+        {"a.hits.npy": good.hits[:1024 + 64 * good.hit_count]}, 3)
+    replayed("hits of other steps", reweight + "--to to.yaml", "from which the hits were made", {"steps/a.steps.npy": npy(step())}, 3)
+    replayed("steps of other hits", reweight + "--to to.yaml --steps b.npy", "b.npy", {"b.npy": npy(step())}, 3)
+    replayed("weights instead of hits", "reweight a.hits.npy --to to.yaml -o a.hits.npy --force", "--output: found a.hits.npy, which is an input")
+    replayed("weights that are there", reweight + "--to to.yaml", "w.npy: found an existing file", {"w.npy": b"mine"}, 74)
+    replayed("a parameter that is none", gradient + "-p layers.colour", "--parameters: found layers.colour, expected one of layers.scattering")
+    replayed("a parameter twice", gradient + "-p mean_cosine mean_cosine", "--parameters: found mean_cosine, expected each key once")
+    replayed("a parameter of columns", gradient + "-p hole.absorption", "which has no columns of hole ice")
+    replayed("a size that is none", gradient + "--dense=many", "--dense: found many, expected a size such as 4GB")
+    replayed("derivatives that are too many", gradient + "--dense=1kB", "expected at most 1000")
 
 
 def converted(name, command, says, files=None, exit_status=2):
