@@ -7,7 +7,7 @@
 Units: metres, nanoseconds, nanometres, GeV, degrees. The origin is the centre of the detector; z points up.
 docs/python.md describes the package.
 """
-from . import convert, io, plot, scene, tables
+from . import convert, ice, io, plot, scene, tables
 from ._abi import VERSION as __version__
 from ._arrays import HIT, PATH_POINT, STEP, WAVEFORM_BIN, Account, Hits, Steps, Table, WeightSum, steps, weight_sum
 from ._client import Client, send
@@ -21,6 +21,6 @@ __all__ = [
     "Account", "Client", "Config", "ConfigError", "DeviceError", "DifferentError", "Error", "FailedError", "HIT", "Hits",
     "IcestreamWarning", "InputError", "InterruptedTicketError", "LAYER", "LIBRARY_PATH", "MODULE", "NoMemoryError",
     "OutputError", "PATH_POINT", "Particles", "Progress", "STEP", "Session", "Settings", "Steps", "Table", "UnfinishedError",
-    "UsageError", "WAVEFORM_BIN", "WeightSum", "__version__", "build", "compare", "convert", "effective", "generate", "geometry", "io",
+    "UsageError", "WAVEFORM_BIN", "WeightSum", "__version__", "build", "compare", "convert", "effective", "generate", "geometry", "ice", "io",
     "layers", "load", "plot", "run", "scene", "send", "stages", "steps", "tables", "trace", "weight_sum",
 ]
