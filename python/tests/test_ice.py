@@ -5,6 +5,8 @@ over photons, finite differences), fits with a toy whose light is known in close
 simulation in the other ice. Statistical tests have fixed seeds; each says how often a correct program would fail with another
 seed. To join: write a function test_NAME here.
 """
+import json
+
 import icestream
 import numpy as np
 import pytest
@@ -252,7 +254,6 @@ CHANGE = np.array([1.2, 0.9, 1.15, 1.8, 1.6, 1.7])  # scattering and absorption 
 
 def small_run(folder, layers, seed):
     """A point of light in three layers with modules of 0.8 m around it, and the configuration."""
-    import json
     rows = ["string,module,x,y,z"] + [
         "%d,%d,%.6f,%.6f,%d" % (string, module, 25 * np.cos(string), 25 * np.sin(string), 10 * module - 40)
         for string in range(1, 7) for module in range(1, 8)
@@ -306,3 +307,78 @@ def test_the_oracle_agrees_with_a_simulation_in_the_other_ice(tmp_path):
     probability, unweighted = (stats.chi2.sf(np.sum((a.values - other.values) ** 2 / \
                                (a.variance + other.variance)), len(bins)) for a in (weighted, plain))
     assert probability > 1e-3 and unweighted < 1e-6
+
+
+@pytest.fixture
+def made(program, tmp_path):
+    """A hit file of the program in three layers, its run file, and the file of a target with CHANGE."""
+    if not hasattr(icestream.ice.lib, "icestream_gradient"):
+        pytest.skip("the library has no icestream_reweight and icestream_gradient")
+    config, _ = small_run(tmp_path, LAYERS, 1)
+    config["workload"]["steps"] = 100
+    config["sink"] = {"directory": "."}
+    (tmp_path / "run.yaml").write_text(json.dumps(config))
+    (tmp_path / "other.ice.yaml").write_text(json.dumps(ice_oracle.ice_of(changed())))
+    (tmp_path / "other.yaml").write_text("ice: { file: other.ice.yaml }\n")
+    done = program("run", "run.yaml")
+    assert done.returncode == 0, done.stderr
+    return config, str(tmp_path / "run.yaml"), str(tmp_path / "run.hits.npy"), str(tmp_path / "other.yaml")
+
+
+@pytest.mark.filterwarnings("ignore::icestream.IcestreamWarning")
+def test_derivatives_of_the_program_are_those_of_the_oracle(made):
+    config, run, path, _ = made
+    hits = np.asarray(icestream.load(path))
+    found = ice.gradient(path, ["layers.scattering", "layers.adust400_per_m"], run)
+    oracle = ice_oracle.gradient(config, hits, LAYERS)
+    assert len(hits) > 100 and [parameter.name for parameter in found.parameters[:2]] == ["layers.scattering[0]", "layers.scattering[1]"]
+    assert [parameter.bottom for parameter in found.parameters[:3]] == pytest.approx([-30, -10, 10])
+    first, second = (np.zeros((len(hits), 6)) for _ in range(2))
+    first[found.hit, found.parameter], second[found.hit, found.parameter] = found.first, found.second
+    first[oracle.hit, oracle.parameter] -= oracle.first
+    second[oracle.hit, oracle.parameter] -= oracle.second
+    assert np.abs(oracle.second).max() > 10 and np.abs(first).max() < 1e-3 and np.abs(second).max() < 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::icestream.IcestreamWarning")
+def test_weights_of_the_program_are_exponents_of_its_derivatives(made):
+    _, run, path, other = made
+    found = ice.gradient(path, ["layers.scattering", "layers.adust400_per_m"], run)
+    both = ice.weights(path, [other, "run.bounce_limit=10000"], run)
+    np.testing.assert_allclose(both[:, 0], np.exp(found.log_weights(np.log(CHANGE))), rtol=1e-4)
+    assert np.all(both[:, 1] == 1)  # a target that changes nothing
+    np.testing.assert_array_equal(ice.weights(path, other, run), both[:, 0])
+
+
+@pytest.mark.filterwarnings("ignore::icestream.IcestreamWarning")
+def test_what_no_weight_describes_is_an_error(made):
+    _, run, path, _ = made
+    with pytest.raises(icestream.ConfigError, match="detector.radius"):
+        ice.weights(path, "detector.radius=0.5", run)
+    with pytest.raises(icestream.Error, match="nowhere.hits.npy"):
+        ice.gradient("nowhere.hits.npy", config=run)
+    shape = ice.gradient(path, ["mean_cosine"], run)
+    assert not shape.parameters[0].exact
+    with pytest.raises(icestream.UsageError, match="x: found 0.1 for mean_cosine, of which only the derivative at 0 is known"):
+        shape.log_weights([0.1])
+
+
+def test_pictures_show_the_fit():
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed").use("Agg")
+    from icestream import ice_plot
+    rng, truth = np.random.default_rng(11), np.array([0.2, -0.1])
+    data, _ = toy(rng, truth, 5)
+    hits, gradient = toy(rng, np.zeros(2), 10)
+    bins = Bins(hits, by=("module",))
+    result = ice.fit(data, hits, gradient, [ice.gaussian(gradient.parameters, 2.0)], bins=bins, scale=0.5)
+    assert result.prior_errors == pytest.approx([2, 2])
+    profile = ice_plot.profile(result, truth)
+    np.testing.assert_allclose(profile.patches[0].get_data().values, result.factors)
+    assert [text.get_text() for text in profile.get_legend().get_texts()] == ["scattering", "truth"]
+    pulls = ice_plot.pulls(result).patches[0].get_data().values
+    assert pulls.sum() == len(bins)
+    slopes = ice_plot.sensitivity(hits, gradient).patches[0].get_data().values
+    light = ice.expected(hits, np.zeros(len(hits), int), gradient=gradient)
+    np.testing.assert_allclose(slopes, light.derivatives[0] / light.values[0])
+    points = ice_plot.effective(hits, bins, gradient, [0.5, 0.5]).lines[0]
+    assert np.all(points.get_ydata() < points.get_xdata())

@@ -488,10 +488,9 @@ class Fit:
     """The result of fit(). P: number of parameters.
 
     x, errors [P], covariance [P, P]: logarithms of the factors relative to the ice of the first hits, of data, priors and finite
-    simulation together.
-    simulation_errors [P]: the part of the errors that more simulated photons remove. expectation: at x. data [B].
-    log_posterior: ln L + ln prior, without what the priors' norm adds. share: the effective number of photons at x relative to
-    that of the ice in
+    simulation together. simulation_errors [P]: the part of the errors that more simulated photons remove. prior_errors [P]: those
+    without data, inf where no prior gives any. expectation: at x. data [B]. log_posterior: ln L + ln prior, without what the
+    priors' norm adds. share: the effective number of photons at x relative to that of the ice in
     which the last hits were simulated. simulations: how many fresh simulations were made. iterations: steps of the fit."""
 
     parameters: Tuple[Parameter, ...]
@@ -499,6 +498,7 @@ class Fit:
     errors: Array
     covariance: Array
     simulation_errors: Array
+    prior_errors: Array
     expectation: Expectation
     data: Array
     log_posterior: float
@@ -600,7 +600,16 @@ def fit(data: Union[Table, npt.ArrayLike],
     covariance = inverse @ (state.spread + known) @ inverse
     of_simulation = inverse @ state.spread_simulation @ inverse
     return Fit(parameters.parameters, problem.base + state.x, np.sqrt(np.diag(covariance)), covariance,
-               np.sqrt(np.diag(of_simulation)), state.expectation, counts, state.log, share, problem.simulations, iterations)
+               np.sqrt(np.diag(of_simulation)), _prior_errors(known), state.expectation, counts, state.log, share, problem.simulations, iterations)
+
+
+def _prior_errors(precision: Array) -> Array:
+    """Errors of parameters by the priors alone, inf for those that have none or only relative ones."""
+    values, vectors = np.linalg.eigh(precision)
+    free = values <= 1e-12 * values.max(initial=1e-300)
+    errors = np.sqrt((vectors[:, ~free] ** 2) @ (1 / values[~free]))
+    errors[np.any(np.abs(vectors[:, free]) > 1e-6, axis=1)] = np.inf
+    return np.asarray(errors, np.float64)
 
 
 def _together(one: Expectation, other: Expectation) -> Expectation:
