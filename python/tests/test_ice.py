@@ -331,7 +331,8 @@ def test_derivatives_of_the_program_are_those_of_the_oracle(made):
     hits = np.asarray(icestream.load(path))
     found = ice.gradient(path, ["layers.scattering", "layers.adust400_per_m"], run)
     oracle = ice_oracle.gradient(config, hits, LAYERS)
-    assert len(hits) > 100 and [parameter.name for parameter in found.parameters[:2]] == ["layers.scattering[0]", "layers.scattering[1]"]
+    assert len(hits) > 100
+    assert [parameter.name for parameter in found.parameters[:2]] == ["layers.scattering[0]", "layers.scattering[1]"]
     assert [parameter.bottom for parameter in found.parameters[:3]] == pytest.approx([-30, -10, 10])
     first, second = (np.zeros((len(hits), 6)) for _ in range(2))
     first[found.hit, found.parameter], second[found.hit, found.parameter] = found.first, found.second
@@ -382,3 +383,30 @@ def test_pictures_show_the_fit():
     np.testing.assert_allclose(slopes, light.derivatives[0] / light.values[0])
     points = ice_plot.effective(hits, bins, gradient, [0.5, 0.5]).lines[0]
     assert np.all(points.get_ydata() < points.get_xdata())
+
+
+def test_torch_light_has_its_gradient():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from icestream.ice_autograd import torch_light
+    hits, gradient, _, _ = several(np.random.default_rng(12))
+    bins = Bins(hits, by=("module",), least=1e-9)
+    x = torch.tensor([0.2, -0.3, 0.1], dtype=torch.float64, requires_grad=True)
+    light = torch_light(hits, bins, gradient, 2.0)
+    there = ice.expected(hits, bins, [0.2, -0.3, 0.1], gradient=gradient, scale=2.0)
+    np.testing.assert_allclose(light(x).detach().numpy(), there.values)
+    (light(x) ** 2).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * there.values @ there.derivatives)
+    assert torch.autograd.gradcheck(light, (x,))
+
+
+def test_jax_light_has_its_gradient():
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    from icestream.ice_autograd import jax_light
+    hits, gradient, _, _ = several(np.random.default_rng(13))
+    bins = Bins(hits, by=("module",), least=1e-9)
+    light = jax_light(hits, bins, gradient, 2.0)
+    x = np.array([0.2, -0.3, 0.1], np.float32)
+    there = ice.expected(hits, bins, x, gradient=gradient, scale=2.0)
+    np.testing.assert_allclose(jax.jit(light)(x), there.values, rtol=1e-5)
+    found = jax.grad(lambda point: (light(point) ** 2).sum())(jax.numpy.asarray(x))
+    np.testing.assert_allclose(found, 2 * there.values @ there.derivatives, rtol=1e-4)

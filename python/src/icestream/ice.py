@@ -109,7 +109,8 @@ class Gradient:
         for parameter, number in zip(self.parameters, point):
             if number != 0 and not parameter.exact:
                 raise usage(
-                    "x: found %g for %s, of which only the derivative at 0 is known, expected 0; weights() gives the weights of such a change"
+                    "x: found %g for %s, of which only the derivative at 0 is known, expected 0; weights() gives the weights "
+                    "of such a change"
                     % (number, parameter.name))
         return point
 
@@ -425,7 +426,8 @@ def effective_likelihood(data: npt.ArrayLike, values: npt.ArrayLike, variance: n
     dark = np.nonzero((mean == 0) & (k > 0))[0]
     if len(dark):
         raise usage(
-            "likelihood: found %g hits in bin %d, where the simulation has no light (%d such bins), expected simulated light in every bin with data: "
+            "likelihood: found %g hits in bin %d, where the simulation has no light (%d such bins), expected simulated light "
+            "in every bin with data: "
             "simulate more photons, or use wider bins" % (k[dark[0]], dark[0], len(dark)))
     log, by_value, by_variance = np.zeros(k.shape), np.zeros(k.shape), np.zeros(k.shape)
     plain = (spread == 0) & (mean > 0)
@@ -530,12 +532,13 @@ class Fit:
 class _State(NamedTuple):
     """What a step starts from. score: what has to become 0; information: minus its derivative; spread: the covariance of the
     score that comes from the data and the
-    simulation, and spread_simulation its part from the simulation. log: ln(posterior)."""
+    simulation, and spread_simulation its part from the simulation. steering: a positive matrix for steps. log: ln(posterior)."""
 
     x: Array
     log: float
     score: Array
     information: Array
+    steering: Array
     spread: Array
     spread_simulation: Array
     expectation: Expectation
@@ -591,7 +594,8 @@ def fit(data: Union[Table, npt.ArrayLike],
     share = problem.share(state)
     if share < least_share:
         warnings.warn(
-            "fit: the effective number of photons at the result is %.3g of that of the simulated ice, expected at least %g: simulate at the result "
+            "fit: the effective number of photons at the result is %.3g of that of the simulated ice, expected at least %g: "
+            "simulate at the result "
             "and fit again, or give `simulate`" % (share, least_share),
             IcestreamWarning,
             stacklevel=2)
@@ -600,7 +604,8 @@ def fit(data: Union[Table, npt.ArrayLike],
     covariance = inverse @ (state.spread + known) @ inverse
     of_simulation = inverse @ state.spread_simulation @ inverse
     return Fit(parameters.parameters, problem.base + state.x, np.sqrt(np.diag(covariance)), covariance,
-               np.sqrt(np.diag(of_simulation)), _prior_errors(known), state.expectation, counts, state.log, share, problem.simulations, iterations)
+               np.sqrt(np.diag(of_simulation)), _prior_errors(known), state.expectation, counts, state.log, share,
+               problem.simulations, iterations)
 
 
 def _prior_errors(precision: Array) -> Array:
@@ -656,14 +661,16 @@ class _Problem:
         there = parts[0] if len(parts) == 1 else _together(*parts)
         likelihood = effective_likelihood(self.data, there.values, there.variance)
         log = float(likelihood.log.sum())
-        score, information, spread, of_simulation = self._split(parts, there) if self.split else self._effective(
-            there, likelihood)
+        score, information, spread, of_simulation = self._effective(there, likelihood)
+        steering = information
+        if self.split:
+            score, information, spread, of_simulation = self._split(parts, there)
         for prior in self.priors:
             pull = self.base + x - prior.centre
             log -= 0.5 * float(pull @ prior.precision @ pull)
             score = score - prior.precision @ pull
-            information = information + prior.precision
-        return _State(x, log, score, information, spread, of_simulation, there)
+            information, steering = information + prior.precision, steering + prior.precision
+        return _State(x, log, score, information, steering, spread, of_simulation, there)
 
     def _effective(self, there: Expectation, likelihood: Likelihood) -> Tuple[Array, Array, Array, Array]:
         """The derivative of the effective likelihood. The information of a bin about its expectation is 1/(expectation +
@@ -694,25 +701,25 @@ class _Problem:
         return score, (information + information.T) / 2, (both.T * there.values) @ both + of_simulation, of_simulation
 
 
-def _solved(state: _State, parameters: Sequence[Parameter]) -> Array:
-    try:
-        np.linalg.cholesky(state.information)
-    except np.linalg.LinAlgError:
-        weak = parameters[int(np.argmin(np.diag(state.information)))].name
-        raise usage(
-            "parameters: found some that data, simulation and priors do not determine, for example %s, expected priors, more simulated photons or wider bins"
-            % weak) from None
-    return np.asarray(np.linalg.solve(state.information, state.score), np.float64)
+def _check_determined(information: Array, parameters: Sequence[Parameter]) -> None:
+    """Raises UsageError if a combination of parameters has no positive information."""
+    values, vectors = np.linalg.eigh(information)
+    if values[0] <= 1e-12 * max(values[-1], 0.0):
+        weak = parameters[int(np.argmax(np.abs(vectors[:, 0])))].name
+        raise usage("parameters: found some that data, simulation and priors do not determine, for example %s, expected priors, "
+                    "more simulated photons or wider bins" % weak)
 
 
 def _newton(problem: _Problem, simulate: Optional[Fresh], least_share: float, most: int) -> Tuple[_State, int]:
-    """Newton's steps, none of which changes a coefficient by more than a factor of exp(0.5). Of a likelihood they are halved
-    until it grows."""
+    """Gauss-Newton's steps, which for split halves are shorter than Newton's but never follow the noise of J. None of them
+    changes a coefficient by more than a factor of exp(0.5). Of a likelihood they are halved until it grows."""
     state = problem.at(np.zeros_like(problem.base))
     for iteration in range(1, most + 1):
-        step = _solved(state, problem.gradient.parameters)
+        _check_determined(state.steering, problem.gradient.parameters)
+        step = np.linalg.solve(state.steering, state.score)
         gain = float(state.score @ step)  # twice the expected gain of ln(posterior)
         if gain < 1e-4:
+            _check_determined(state.information, problem.gradient.parameters)
             return state, iteration
         step *= min(1.0, 0.5 / float(np.abs(step).max()))
         for _ in range(30):
@@ -727,7 +734,8 @@ def _newton(problem: _Problem, simulate: Optional[Fresh], least_share: float, mo
             step = step / 2
         else:
             raise fault(
-                "fit: found no step that raises the posterior, with an expected gain of %.3g left after %d steps, expected below 5e-5"
+                "fit: found no step that raises the posterior, with an expected gain of %.3g left after %d steps, expected "
+                "below 5e-5"
                 % (gain / 2, iteration), "ICESTREAM_E_FAILED")
         state = trial
     raise fault("fit: found no maximum in %d steps, expected one" % most, "ICESTREAM_E_FAILED")
