@@ -722,21 +722,21 @@ def _newton(problem: _Problem, simulate: Optional[Fresh], least_share: float, mo
             _check_determined(state.information, problem.gradient.parameters)
             return state, iteration
         step *= min(1.0, 0.5 / float(np.abs(step).max()))
+        worn = False
         for _ in range(30):
             trial = problem.at(state.x + step)
-            worn = simulate is not None and problem.share(trial) < least_share
-            if not worn and (problem.split or trial.log > state.log):
-                break
-            if worn and simulate is not None and problem.share(problem.at(state.x + step / 2)) >= least_share:
-                problem.refresh(state.x + step / 2, simulate)
-                trial = problem.at(np.zeros_like(step))
+            if simulate is not None and problem.share(trial) < least_share:
+                worn = True
+            elif worn or problem.split or trial.log > state.log:
                 break
             step = step / 2
         else:
             raise fault(
-                "fit: found no step that raises the posterior, with an expected gain of %.3g left after %d steps, expected "
-                "below 5e-5"
-                % (gain / 2, iteration), "ICESTREAM_E_FAILED")
+                "fit: found no step that raises the posterior, with an expected gain of %.3g left after %d steps, "
+                "expected below 5e-5" % (gain / 2, iteration), "ICESTREAM_E_FAILED")
+        if worn and simulate is not None:  # as far as weights carry
+            problem.refresh(trial.x, simulate)
+            trial = problem.at(np.zeros_like(step))
         state = trial
     raise fault("fit: found no maximum in %d steps, expected one" % most, "ICESTREAM_E_FAILED")
 
