@@ -23,6 +23,8 @@ static atomic_uint inside;                    /* threads in kernels with headers
 static _Atomic(const char *) latest;          /* the headers of the last thread that entered */
 static _Thread_local const char *volatile my; /* those of this thread; NULL: it is not inside */
 static volatile sig_atomic_t stopped_by;
+/* A function that calls itself without end leaves no stack for a handler. */
+static _Thread_local char fault_stack[32 << 10];
 
 const char *ics_stage_guard_names(const char *const headers[ICS_STAGES],
                                   char text[ICS_STAGE_GUARD_TEXT])
@@ -115,7 +117,7 @@ void ics_stage_guard_stop(int signal_number)
 
 void ics_stage_guard_catch(void)
 {
-    const struct sigaction action = {.sa_handler = on_fault};
+    const struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};
     for (size_t i = 0; i < FAULTS; ++i) {
         sigaction(faults[i].number, &action, &before_fault[i]);
     }
@@ -127,9 +129,22 @@ bool ics_stage_guard_catches(void)
     return atomic_load(&catches);
 }
 
+/* Gives this thread a stack for on_fault(), unless it has one, such as a sanitizer's. */
+static void need_stack(void)
+{
+    stack_t stack;
+    if (sigaltstack(NULL, &stack) == 0 && (stack.ss_flags & SS_DISABLE) != 0) {
+        stack = (stack_t){.ss_sp = fault_stack, .ss_size = sizeof fault_stack};
+        sigaltstack(&stack, NULL);
+    }
+}
+
 void ics_stage_guard_enter(const char *names)
 {
     if (names[0] != '\0') {
+        if (my == NULL && atomic_load(&catches)) {
+            need_stack();
+        }
         my = names;
         atomic_store(&latest, names);
         atomic_fetch_add(&inside, 1);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Promises: a header that crashes or never returns is named, and a signal ends it: the first one before the photons, the
+# Promises: a header that crashes, calls itself without end or never returns is named, and a signal ends it: the first one before the photons, the
 # second one in them. A line says that a compiler runs, once for each text of a header, and its time is no part of the speed.
 # To join: a command that loads headers gets a line where the header never returns.
 source "$(dirname "$0")/../common.bash"
@@ -25,6 +25,11 @@ header() {
 header good scatter 'if (u < 0) return 0;'
 header crash scatter 'if (u > 0) return *(volatile float *)16;'
 header loop scatter 'while (*(volatile const float *)&u > 0) { }'
+header deep scatter 'if (u > 0) return deeper(u);'
+header bottomless propagate 'start.scattering += deeper(0.5f);'
+for name in deep bottomless; do
+    sed -i '2a static float deeper(float u) { volatile float kept[99] = {u}; return deeper(kept[0] / 2) + kept[0]; }' $name.h
+done
 header late propagate 'while (*(volatile float *)&start.scattering >= 0) { }'
 
 # A compiler runs: once.
@@ -42,13 +47,14 @@ expect 0 "$ICESTREAM" run --force light.yaml -s source.directory=in/ -s sink.dir
 says good/run.journal '"in/light.steps.npy"'
 grep -q compile err && fail "the same header is compiled again: $(cat err)"
 
-# A header that crashes.
-for command in run validate; do
+# A header that crashes: scatter is tried before the photons, in the first thread, propagate runs in threads of the device.
+for crash in run:scatter:crash validate:scatter:crash run:scatter:deep run:propagate:bottomless; do
+    IFS=: read -r command stage name <<<"$crash"
     status=0
-    { "$ICESTREAM" $command light.yaml -s sink.directory=crash/ -s 'stages.scatter={source: crash.h}' >out 2>err || status=$?; } \
+    { "$ICESTREAM" "$command" light.yaml -s sink.directory=crash/ -s "stages.$stage={source: $name.h}" >out 2>err || status=$?; } \
         2>/dev/null
-    [ $status -gt 128 ] || [ $status -eq 99 ] || fail "$command: exit status $status after a crash"
-    says err "error: the kernels crashed (SIGSEGV), and they have these headers of yours: stages.scatter: crash.h;" --verify
+    [ $status -gt 128 ] || [ $status -eq 99 ] || fail "$crash: exit status $status after a crash"
+    says err "error: the kernels crashed (SIGSEGV), and they have these headers of yours: stages.$stage: $name.h;" --verify
 done
 
 # stopped STATUS SIGNALS COMMAND...: starts the command, waits until $ready succeeds, and sends SIGTERM until it ends; it must
