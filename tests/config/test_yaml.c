@@ -143,7 +143,7 @@ START_TEST(values_outside_files_are_literal_unless_they_look_like_yaml)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
         ics_yaml *document = NULL;
         icestream_error error = {0};
-        int status = ics_yaml_read_value("--set x=1/2", rows[i].text, &document, &error);
+        int status = ics_yaml_read_value("--set x=1/2", "", rows[i].text, &document, &error);
         ck_assert_msg(status == ICESTREAM_OK, "%s: %s", rows[i].text, error.text);
         const ics_yaml_node *root = ics_yaml_root(document);
         char place[64];
@@ -169,14 +169,15 @@ START_TEST(values_outside_files_must_be_utf8)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
         ics_yaml *document = NULL;
         icestream_error error = {0};
-        ck_assert_int_eq(ics_yaml_read_value("--set a=b", bad[i], &document, &error),
+        ck_assert_int_eq(ics_yaml_read_value("--set a=b", "", bad[i], &document, &error),
                          ICESTREAM_E_CONFIG);
         ck_assert_ptr_null(document);
         ck_assert_str_eq(error.text, "--set a=b: error: not valid UTF-8 text");
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
         ics_yaml *document = NULL;
-        ck_assert_int_eq(ics_yaml_read_value("--set a=b", good[i], &document, NULL), ICESTREAM_OK);
+        ck_assert_int_eq(ics_yaml_read_value("--set a=b", "", good[i], &document, NULL),
+                         ICESTREAM_OK);
         ics_yaml_destroy(document);
     }
 }

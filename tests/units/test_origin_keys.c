@@ -89,7 +89,7 @@ static ics_origin origin_with(const char *text, const char *key, const char *val
     icestream_config *config = load(text);
     ics_yaml *document = NULL;
     if (key != NULL) {
-        ck_assert_int_eq(ics_yaml_read_value(key, value, &document, &error), ICESTREAM_OK);
+        ck_assert_int_eq(ics_yaml_read_value(key, "", value, &document, &error), ICESTREAM_OK);
         int status = ics_schema_set(key, ics_yaml_root(document), ics_config_keys, ICS_CONFIG_KEYS,
                                     config, config->origin->given, &error);
         ck_assert_msg(status == ICESTREAM_OK, "%s: %s: %s", key, value, error.text);

@@ -65,7 +65,7 @@ static bool fill_origin(icestream_config *config, const char *path, const char *
            origin->sets != NULL;
 }
 
-/* Makes a configuration with the defaults. *out is set also after an error, unless it is NULL. */
+/* Makes a configuration without values. *out is set also after an error, unless it is NULL. */
 static int create(const char *path, const char *const *sets, size_t set_count,
                   icestream_config **out, icestream_error *error)
 {
@@ -78,9 +78,7 @@ static int create(const char *path, const char *const *sets, size_t set_count,
     }
     atomic_init(&config->origin->holders, 1);
     *out = ICS_HAND_OVER(config);
-    return fill_origin(*out, path, sets, set_count)
-               ? ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, *out, error)
-               : out_of_memory(error);
+    return fill_origin(*out, path, sets, set_count) ? ICESTREAM_OK : out_of_memory(error);
 }
 
 void ics_config_hold(const icestream_config *config)
@@ -112,7 +110,7 @@ static int apply_set(icestream_config *config, const char *set, icestream_error 
     }
     ics_config_origin *origin = config->origin;
     ics_yaml *document = NULL;
-    int status = ics_yaml_read_value(name, equals + 1, &document, error);
+    int status = ics_yaml_read_value(name, "", equals + 1, &document, error);
     if (status == ICESTREAM_OK) {
         origin->documents[origin->count++] = document;
         status = ics_schema_set(key, ics_yaml_root(document), ics_config_keys, ICS_CONFIG_KEYS,
@@ -138,12 +136,19 @@ static const ics_yaml_node *value_at(const ics_yaml_node *node, const char *path
     return node;
 }
 
+/* The paths of defaults are read as if the document (NULL: there is none) named them. */
+static int fill_defaults(const ics_yaml *document, icestream_config *config, icestream_error *error)
+{
+    const char *folder = document != NULL ? ics_yaml_root(document)->source->folder : "";
+    return ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, folder, config, error);
+}
+
 /* Finds the keys whose values differ from the defaults. A key that is given with its default value
  * does not count. */
 static int find_changes(icestream_config *config, icestream_error *error)
 {
     icestream_config standard = {.origin = NULL};
-    int status = ics_schema_defaults(ics_config_keys, ICS_CONFIG_KEYS, &standard, error);
+    int status = fill_defaults(config->origin->document, &standard, error);
     for (size_t i = 0; status == ICESTREAM_OK && i < ICS_CONFIG_KEYS; ++i) {
         ICS_FREES char *mine = ics_schema_field_text(&ics_config_keys[i], config);
         ICS_FREES char *other = ics_schema_field_text(&ics_config_keys[i], &standard);
@@ -165,9 +170,10 @@ static int check_all(icestream_config *config, icestream_error *error)
 /* Reads the document, if there is one, and then the overrides. */
 static int fill(icestream_config *config, icestream_error *error)
 {
-    int status = ICESTREAM_OK;
     ics_config_origin *origin = config->origin;
     const ics_yaml *document = origin->document;
+    int status = fill_defaults(document, config, error);
+    ICS_TRY(status);
     if (document != NULL) {
         status = ics_schema_read(ics_yaml_root(document), ics_config_keys, ICS_CONFIG_KEYS, config,
                                  origin->given, error);

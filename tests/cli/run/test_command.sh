@@ -116,6 +116,18 @@ chmod +x conf/ship.sh
 cp conf/ship.sh conf/bin/ship-in-path
 (cd elsewhere && expect 0 "$ICESTREAM" run -q ../conf/run.yaml)
 says called.by "$PWD/elsewhere/../conf/./ship.sh ../conf/../found/a.hits.npy"
+# Default paths are in the folder of the file, as if it named them; without a file they are in the current folder.
+mkdir -p conf/steps
+cp a.steps.npy conf/steps/standard.steps.npy
+echo 'run: { seed: 3 }' >conf/defaults.yaml
+expect 0 "$ICESTREAM" run -q conf/defaults.yaml
+[ -s conf/hits/standard.hits.npy ] || fail "no conf/hits/standard.hits.npy"
+echo 'sink: { directory: hits }' >>conf/defaults.yaml
+expect 74 "$ICESTREAM" run -q conf/defaults.yaml # the same file
+says err "conf/hits/standard.hits.npy: already exists"
+is_missing hits
+(cd conf && expect 0 "$ICESTREAM" run -q -s sink.name=here.hits.npy)
+[ -s conf/hits/here.hits.npy ] || fail "no conf/hits/here.hits.npy"
 expect 0 env PATH="$PWD/conf/bin:$PATH" "$ICESTREAM" run -q conf/run.yaml -s 'sink.command=[ship-in-path]' -s sink.directory=path
 says called.by "$PWD/conf/bin/ship-in-path path/a.hits.npy"
 expect 0 "$ICESTREAM" run -q conf/run.yaml -s 'sink.command=[conf/ship.sh]' -s sink.directory=set

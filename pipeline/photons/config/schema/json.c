@@ -140,7 +140,7 @@ static json_t *json_of(const ics_yaml_node *node)
 static json_t *json_of_text(const char *text)
 {
     ics_yaml *document = NULL;
-    if (ics_yaml_read_value("schema", text, &document, NULL) != ICESTREAM_OK) {
+    if (ics_yaml_read_value("schema", "", text, &document, NULL) != ICESTREAM_OK) {
         return NULL;
     }
     json_t *value = json_of(ics_yaml_root(document));

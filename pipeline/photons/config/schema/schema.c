@@ -229,7 +229,8 @@ static int read_source(const ics_schema_field *field, const ics_yaml_node *node,
 static int read_structure(const ics_schema_list *list, const ics_yaml_node *mapping, void *target,
                           icestream_error *error)
 {
-    ICS_TRY(ics_schema_defaults(list->fields, list->field_count, target, error));
+    ICS_TRY(ics_schema_defaults(list->fields, list->field_count, mapping->source->folder, target,
+                                error));
     return ics_schema_read(mapping, list->fields, list->field_count, target, NULL, error);
 }
 
@@ -380,15 +381,15 @@ int ics_schema_set(const char *path, const ics_yaml_node *value, const ics_schem
     return read.status;
 }
 
-int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *target,
-                        icestream_error *error)
+int ics_schema_defaults(const ics_schema_field *fields, size_t count, const char *folder,
+                        void *target, icestream_error *error)
 {
     for (size_t i = 0; i < count; ++i) {
         if (fields[i].fallback == NULL) {
             continue;
         }
         ICS_DESTROYS(ics_yaml_destroy) ics_yaml *document = NULL;
-        ICS_TRY(ics_yaml_read_value("default", fields[i].fallback, &document, error));
+        ICS_TRY(ics_yaml_read_value("default", folder, fields[i].fallback, &document, error));
         ICS_TRY(read_value(&fields[i], ics_yaml_root(document), target, error));
     }
     return ICESTREAM_OK;

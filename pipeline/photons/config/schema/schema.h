@@ -133,10 +133,11 @@ typedef struct ics_schema_field {
 #define ICS_SCHEMA_AT(type, member)                                                                \
     .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 
-/* Fills every field that has a default. ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a default is not a
- * valid value, which is a mistake in the schema. */
-int ics_schema_defaults(const ics_schema_field *fields, size_t count, void *target,
-                        icestream_error *error);
+/* Fills every field that has a default, whose paths refer to `folder` (ics_yaml_source).
+ * ICESTREAM_E_MEMORY; ICESTREAM_E_CONFIG: a default is not a valid value, which is a mistake in the
+ * schema. */
+int ics_schema_defaults(const ics_schema_field *fields, size_t count, const char *folder,
+                        void *target, icestream_error *error);
 
 /* Reads all keys of a mapping; YAML's null counts as an empty mapping. Adds every error: unknown
  * keys with the nearest valid one, keys given twice, wrong types, values out of range, missing

@@ -57,21 +57,26 @@ void ics_yaml_destroy(ics_yaml *document)
     free(document);
 }
 
-int ics_yaml_document_create(const char *name, bool has_folder, ics_yaml **out,
+int ics_yaml_document_create(const char *name, const char *folder, ics_yaml **out,
                              icestream_error *error)
 {
     ics_yaml *document = calloc(1, sizeof *document);
     if (document == NULL) {
         return ics_error_no_memory(error, name);
     }
-    const char *slash = has_folder ? strrchr(name, '/') : NULL;
-    size_t folder = slash != NULL ? (size_t)(slash - name) : 0;
+    const char *slash = strrchr(name, '/');
+    size_t length = slash != NULL ? (size_t)(slash - name) : 0;
     if (slash != NULL && slash == name) { /* the folder of "/run.yaml" is "/" */
-        folder = 1;
+        length = 1;
+    }
+    if (folder == NULL) {
+        folder = name;
+    } else {
+        length = strlen(folder);
     }
     document->source.name = ics_yaml_document_text(document, name, strlen(name));
     document->source.faults = &document->faults;
-    document->source.folder = ics_yaml_document_text(document, name, folder);
+    document->source.folder = ics_yaml_document_text(document, folder, length);
     if (document->source.name == NULL || document->source.folder == NULL) {
         ics_yaml_destroy(document);
         return ics_error_no_memory(error, name);

@@ -11,9 +11,9 @@ struct ics_yaml {
     const ics_yaml_node *root;
 };
 
-/* Makes a document without nodes. `has_folder`: `name` is a path, and paths in the document refer
- * to its folder; false: they refer to the current folder. ICESTREAM_E_MEMORY. */
-int ics_yaml_document_create(const char *name, bool has_folder, ics_yaml **out,
+/* Makes a document without nodes, whose paths refer to a folder. `folder` NULL: that of the path
+ * `name`; "": the current folder. ICESTREAM_E_MEMORY. */
+int ics_yaml_document_create(const char *name, const char *folder, ics_yaml **out,
                              icestream_error *error);
 
 /* Memory that lives as long as the document; NULL: no memory. */

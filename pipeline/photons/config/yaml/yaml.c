@@ -167,7 +167,7 @@ int ics_yaml_read_text(const char *name, const char *text, size_t length, ics_ya
                              "%s: error: the file has %zu bytes, expected at most %zu", name,
                              length, ICS_YAML_BYTES_MAX);
     }
-    ICS_TRY(ics_yaml_document_create(name, true, &document, error));
+    ICS_TRY(ics_yaml_document_create(name, NULL, &document, error));
     ICS_TRY(build_document(document, text, length, true, error));
     *out = ICS_HAND_OVER(document);
     return ICESTREAM_OK;
@@ -199,12 +199,13 @@ static int build_literal(ics_yaml *document, const char *text, icestream_error *
     return ICESTREAM_OK;
 }
 
-int ics_yaml_read_value(const char *name, const char *text, ics_yaml **out, icestream_error *error)
+int ics_yaml_read_value(const char *name, const char *folder, const char *text, ics_yaml **out,
+                        icestream_error *error)
 {
     ICS_DESTROYS(ics_yaml_destroy) ics_yaml *document = NULL;
     const bool is_yaml = *text && strchr("[{\"'", *text) != NULL;
     *out = NULL;
-    ICS_TRY(ics_yaml_document_create(name, false, &document, error));
+    ICS_TRY(ics_yaml_document_create(name, folder, &document, error));
     ICS_TRY(is_yaml ? build_document(document, text, strlen(text), false, error)
                     : build_literal(document, text, error));
     *out = ICS_HAND_OVER(document);

@@ -61,10 +61,11 @@ int ics_yaml_read_file(const char *path, ics_yaml **out, icestream_error *error)
 int ics_yaml_read_text(const char *name, const char *text, size_t length, ics_yaml **out,
                        icestream_error *error);
 
-/* Reads a single value that was given outside a file; the places in messages are `name`. A text
- * that starts with one of [ { " ' is YAML. Any other text is one plain scalar as it stands, so
- * patterns, "-" and colons need no quotes. */
-int ics_yaml_read_value(const char *name, const char *text, ics_yaml **out, icestream_error *error);
+/* Reads a single value that was given outside a file; the places in messages are `name`, and paths
+ * refer to `folder` (ics_yaml_source). A text that starts with one of [ { " ' is YAML. Any other
+ * text is one plain scalar as it stands, so patterns, "-" and colons need no quotes. */
+int ics_yaml_read_value(const char *name, const char *folder, const char *text, ics_yaml **out,
+                        icestream_error *error);
 
 /* Accepts NULL. All nodes become invalid. */
 void ics_yaml_destroy(ics_yaml *document);

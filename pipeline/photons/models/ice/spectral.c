@@ -199,7 +199,7 @@ static int read_keys(water_file *file)
     memcpy(keys->fields, fields, sizeof fields);
     keys->count = sizeof fields / sizeof *fields;
     ics_ice_scatter_add_keys(keys, true, offsetof(water_file, scatter));
-    int status = ics_schema_defaults(keys->fields, keys->count, file, file->error);
+    int status = ics_schema_defaults(keys->fields, keys->count, "", file, file->error);
     status = ics_error_first(status, ics_schema_read(file->root, keys->fields, keys->count, file,
                                                      keys->given, file->error));
     status = ics_error_first(status, read_table(file, "optics.table", file->optics_path,

@@ -261,7 +261,7 @@ static int make_medium(const icestream_config *config, ics_ice_file *file, ice_m
 static int read_file(const ics_yaml_node *root, ics_ice_keys *keys, ics_ice_file *file,
                      icestream_error *error)
 {
-    int status = ics_schema_defaults(keys->fields, keys->count, file, error);
+    int status = ics_schema_defaults(keys->fields, keys->count, "", file, error);
     if (status == ICESTREAM_OK) {
         status = ics_schema_read(root, keys->fields, keys->count, file, keys->given, error);
         status = ics_error_first(status, check_properties(file, keys, error));

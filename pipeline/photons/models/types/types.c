@@ -164,7 +164,7 @@ static int read_type(const ics_yaml_node *node, const char *name, double oversiz
                               "sphere, radius: 0.1651}",
                               name, ics_yaml_describe(node, found, sizeof found));
     }
-    ICS_TRY(ics_schema_defaults(fields, FIELDS, &values, error));
+    ICS_TRY(ics_schema_defaults(fields, FIELDS, "", &values, error));
     ICS_TRY(ics_schema_read(node, fields, FIELDS, &values, given, error));
     ICS_TRY(check_sizes(node, &values, given, error));
     ICS_TRY(check_mesh(node, &values, given, error));
