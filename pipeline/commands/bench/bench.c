@@ -69,10 +69,10 @@ static int print_text(const ics_bench *bench, FILE *out, icestream_error *error)
         rows[i] = &bench->rows[i];
     }
     fprintf(out,
-            "%" PRIu64 " photons in %zu step%s of %s, oversize %g, on %s; best of %" PRIu32 "\n\n",
-            bench->steps.photons, bench->steps.count, ics_plural_s(bench->steps.count),
-            bench->steps.origin, bench->config->detector.oversize, bench->rows[0].best.device,
-            bench->repeats);
+            "%" PRIu64 " photon%s in %zu step%s of %s, oversize %g, on %s; best of %" PRIu32 "\n\n",
+            bench->steps.photons, ics_plural_s(bench->steps.photons), bench->steps.count,
+            ics_plural_s(bench->steps.count), bench->steps.origin, bench->config->detector.oversize,
+            bench->rows[0].best.device, bench->repeats);
     int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
     if (!ics_experiment_on_gpu(bench->experiment)) {
         fputs("bench/instructions.sh counts instructions per bounce, which do not depend on other "

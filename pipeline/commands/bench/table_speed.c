@@ -1,6 +1,7 @@
 #include "pipeline/commands/bench/table_speed.h"
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/tabulate/tabulate.h"
 #include "pipeline/photons/config/table.h"
@@ -27,10 +28,10 @@ static int print_text(const ics_bench *bench, const ics_tabulate_speed *speed, F
 {
     const double photons = (double)speed->photons, samples = (double)speed->samples;
     fprintf(out,
-            "%" PRIu64 " photons in %zu steps of %s, into %" PRIu64
+            "%" PRIu64 " photons in %zu step%s of %s, into %" PRIu64
             " cells, on %s; best of %" PRIu32 "\n\n",
-            speed->photons, speed->steps, speed->origin, speed->cells, speed->device,
-            bench->repeats);
+            speed->photons, speed->steps, ics_plural_s(speed->steps), speed->origin, speed->cells,
+            speed->device, bench->repeats);
     ics_report *report = ics_report_create(headings, COLUMNS);
     ics_report_cell(report, "%s", coordinates(bench->config));
     ics_report_cell(report, "%.1f", ratio(samples, photons));

@@ -15,9 +15,9 @@ static int print_participants(const ics_comparison *comparison, FILE *out, icest
     for (size_t i = 0; i < comparison->count; ++i) {
         rows[i] = &comparison->participants[i].row;
     }
-    fprintf(out, "%" PRIu64 " photons in %zu step%s of %s\n", comparison->steps.photons,
-            comparison->steps.count, ics_plural_s(comparison->steps.count),
-            comparison->steps.origin);
+    fprintf(out, "%" PRIu64 " photon%s in %zu step%s of %s\n", comparison->steps.photons,
+            ics_plural_s(comparison->steps.photons), comparison->steps.count,
+            ics_plural_s(comparison->steps.count), comparison->steps.origin);
     if (comparison->against != NULL) {
         ics_compare_light_print(comparison, out);
     }
@@ -69,8 +69,8 @@ static void print_pair(const ics_comparison *comparison, const ics_compare_pair 
         fprintf(out, "no hits in either, so nothing was compared (expected: %s)\n", expected);
         return;
     case ICS_VERDICT_IDENTICAL:
-        fprintf(out, "identical, all bytes of all %" PRIu64 " hits%s (expected: %s)\n",
-                verdict->shared,
+        fprintf(out, "identical, all bytes of all %" PRIu64 " hit%s%s (expected: %s)\n",
+                verdict->shared, ics_plural_s(verdict->shared),
                 pair->same_account ? " and the photon account" : "; the photon accounts differ",
                 expected);
         print_sums(pair, out);

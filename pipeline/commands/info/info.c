@@ -70,10 +70,11 @@ static void print_total(const report *of)
     fputc('\n', of->out);
     for (size_t i = 0; i < KINDS && of->totals[i].schema != NULL; ++i) {
         const kind_total *total = &of->totals[i];
-        fprintf(of->out, "  %-14s %" PRIu64 " file%s, %" PRIu64 " rows", total->schema->short_name,
-                total->files, total->files == 1 ? "" : "s", total->rows);
+        fprintf(of->out, "  %-14s %" PRIu64 " file%s, %" PRIu64 " row%s", total->schema->short_name,
+                total->files, ics_plural_s(total->files), total->rows, ics_plural_s(total->rows));
         if (total->schema == ics_layout_steps()) {
-            fprintf(of->out, ", %" PRIu64 " photons", total->photons);
+            fprintf(of->out, ", %" PRIu64 " photon%s", total->photons,
+                    ics_plural_s(total->photons));
         } else if (total->schema == ics_layout_hits()) {
             char text[ICS_WEIGHT_TEXT];
             fprintf(of->out, ", weights %s",

@@ -216,9 +216,10 @@ int ics_merge_commit(ics_merge *merge, icestream_error *error)
     }
     ICS_TRY(ics_merged_metadata_make(&merge->metadata, inputs, &metadata, error));
     ICS_TRY(ics_table_writer_commit(merge->writer, metadata, error));
-    printf("%s: %" PRIu64 " hits of %zu step file%s, from %zu hit file%s\n", merge->path,
-           ics_merge_rows(merge), merge->inputs.count, ics_plural_s(merge->inputs.count),
-           merge->metadata.files, ics_plural_s(merge->metadata.files));
+    printf("%s: %" PRIu64 " hit%s of %zu step file%s, from %zu hit file%s\n", merge->path,
+           ics_merge_rows(merge), ics_plural_s(ics_merge_rows(merge)), merge->inputs.count,
+           ics_plural_s(merge->inputs.count), merge->metadata.files,
+           ics_plural_s(merge->metadata.files));
     fflush(stdout);
     end_output(merge);
     return ICESTREAM_OK;

@@ -1,5 +1,6 @@
 /* The command `icestream put`. */
 #include "base/error.h"
+#include "base/plural.h"
 #include "base/visible_text.h"
 #include "pipeline/commands/command.h"
 #include "pipeline/photons/provenance/origin.h"
@@ -74,7 +75,7 @@ static int remove_tickets(const ics_arguments *given, const ics_queue_login *log
     const int status =
         ics_queue_remove(login, given->operands, (size_t)given->operand_count, &removed, error);
     if (status == ICESTREAM_OK || removed > 0) {
-        fprintf(stderr, "%" PRIu64 " tickets removed\n", removed);
+        fprintf(stderr, "%" PRIu64 " ticket%s removed\n", removed, ics_plural_s(removed));
     }
     return status;
 }
@@ -116,8 +117,9 @@ static int execute(const ics_arguments *given, icestream_error *error)
     if (status != ICESTREAM_OK && counts.added + counts.there == 0) {
         return status;
     }
-    fprintf(stderr, "%" PRIu64 " tickets put, %" PRIu64 " were there already; %" PRIu64 " bytes\n",
-            counts.added, counts.there, counts.bytes);
+    fprintf(stderr, "%" PRIu64 " ticket%s put, %" PRIu64 " %s there already; %" PRIu64 " bytes\n",
+            counts.added, ics_plural_s(counts.added), counts.there,
+            counts.there == 1 ? "was" : "were", counts.bytes);
     return status;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/new.h"
+#include "base/plural.h"
 #include "base/visible_text.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/measure/step_cost.h"
@@ -162,13 +163,13 @@ static int print_text(const split_result *result, FILE *out, icestream_error *er
         steps += result->parts[i].steps;
         photons += result->parts[i].photons;
     }
-    ics_visible_printf(out, "%zu parts, %s to %s\n", result->count, result->parts[0].path,
-                       result->parts[result->count - 1].path);
+    ics_visible_printf(out, "%zu part%s, %s to %s\n", result->count, ics_plural_s(result->count),
+                       result->parts[0].path, result->parts[result->count - 1].path);
     fprintf(out,
-            "%" PRIu64 " steps, %.4g photons, %.4g expected bounces (%.1f per photon); "
+            "%" PRIu64 " step%s, %.4g photon%s, %.4g expected bounces (%.1f per photon); "
             "a part has %.4g to %.4g\n",
-            steps, (double)photons, result->bounces, result->bounces / (double)photons, least,
-            most);
+            steps, ics_plural_s(steps), (double)photons, ics_plural_s(photons), result->bounces,
+            result->bounces / (double)photons, least, most);
     if (result->count < result->wanted) {
         fprintf(out,
                 "%" PRIu32 " parts were asked for: a step is never divided, and the costliest "

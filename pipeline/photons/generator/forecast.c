@@ -130,8 +130,8 @@ const char *ics_forecast_text(const ics_forecast *forecast, char *buffer, size_t
         snprintf(buffer, size, "of unknown size, because the particles come through a pipe");
         return buffer;
     }
-    snprintf(buffer, size, "%s%s in %.6g step%s, %.6g photons", forecast->exact ? "" : "about ",
+    snprintf(buffer, size, "%s%s in %.6g step%s, %.6g photon%s", forecast->exact ? "" : "about ",
              size_text(ics_forecast_bytes(forecast), bytes, sizeof bytes), forecast->steps,
-             forecast->steps == 1 ? "" : "s", forecast->photons);
+             forecast->steps == 1 ? "" : "s", forecast->photons, forecast->photons == 1 ? "" : "s");
     return buffer;
 }

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/new.h"
+#include "base/plural.h"
 #include "base/url.h"
 #include "pipeline/photons/models/ice/features.h"
 #include "pipeline/photons/models/light_record.h"
@@ -121,14 +122,15 @@ static void report(ics_run_state *run)
     }
     ics_run_log_text(
         run, ICS_EVENT_MESSAGE,
-        "%zu file%s done, %zu skipped, %zu %s, %zu left%s: %s photons, %s hits%s in "
+        "%zu file%s done, %zu skipped, %zu %s, %zu left%s: %s photon%s, %s hit%s%s in "
         "%.2f s%s%s%s",
         run->units.results[ICS_RESULT_DONE], run->units.results[ICS_RESULT_DONE] == 1 ? "" : "s",
         run->units.results[ICS_RESULT_SKIPPED], run->units.results[ICS_RESULT_QUARANTINED],
         run->units.list_refused ? "refused" : "quarantined", ics_run_left(run), commands,
         ics_progress_count_text(photons, photon_text),
-        ics_progress_count_text((double)run->engine->sums.account.hits, hit_text), electrons,
-        seconds, idle, speed, whole);
+        ics_plural_s(run->engine->sums.account.created),
+        ics_progress_count_text((double)run->engine->sums.account.hits, hit_text),
+        ics_plural_s(run->engine->sums.account.hits), electrons, seconds, idle, speed, whole);
     report_hits(run);
     if (run->engine->sums.account.hits > run->engine->sums.account.undetected &&
         run->config->sink.hits != ICS_CONTENT_WAVEFORMS) {

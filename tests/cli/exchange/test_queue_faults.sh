@@ -99,7 +99,7 @@ tickets 0 5 5
 # --- removing tickets
 expect 0 "$ICESTREAM" put s5.steps.npy s6.steps.npy --queue "$queue"
 refuses 3 "found no ticket with the name none.steps.npy" put --remove s5.steps.npy none.steps.npy --queue "$queue"
-says err "1 tickets removed"
+says err "1 ticket removed"
 tickets 1 5 6
 redis XRANGE ice - +
 expect 0 "$ICESTREAM" put --remove "$(head -n 1 answer)" --queue "$queue"

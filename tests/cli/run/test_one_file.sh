@@ -105,4 +105,24 @@ expect 74 run a.steps.npy -o a.steps.npy/x.npy
 says err "Not a directory"
 is_missing x.npy
 cd .. || exit 1
+
+# --- one of everything: no text says "1 hits"
+printf 'string,module,x,y,z\n1,1,0,0,0\n' >one.csv
+cat >one.yaml <<'YAML'
+ice: { model: uniform }
+detector: { file: one.csv, oversize: 1 }
+run: { seed: 8 } # one whose photon hits the module
+workload: { kind: point, steps: 1, photons_per_step: 1, position: [0.25, 0, 0] }
+YAML
+{
+    for words in "generate one.yaml -o one.steps.npy" "validate one.yaml" "run one.yaml -o run.npy" \
+        "info one.steps.npy run.npy" "merge run.npy -o merged.npy" "split one.yaml one.steps.npy --parts 1 -o part{part}.npy" \
+        "compare one.yaml" "plan one.yaml"; do
+        # shellcheck disable=SC2086 # these are words
+        "$ICESTREAM" $words || fail "icestream $words: exit status $?"
+    done
+} >texts 2>&1
+says texts "1 file done" "1 photon, 1 hit in" "1 file, 1 row, 1 photon" "1 part, " "1 step, 1 photon," "1 on 1 string," \
+    "1 photon in 1 step of" "1 hit of 1 step file, from 1 hit file"
+grep -nE '(^|[^0-9.,])1 [a-z]+s\b' texts && fail "the plural for one"
 finish
