@@ -9,7 +9,7 @@
 
 struct ics_module_grid {
     const ice_module *modules;
-    double cell;
+    double reach;    /* (m), half the edge of a cell */
     uint32_t *first; /* [slots], the module that entered a slot last, or NOBODY */
     uint32_t *next;  /* [count], the module that entered the same slot before */
     uint64_t mask;   /* slots - 1 */
@@ -19,7 +19,7 @@ typedef struct cell_position {
     int64_t x, y, z;
 } cell_position;
 
-ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count, double cell)
+ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count, double reach)
 {
     size_t slots = 16;
     while (slots < 2 * count) {
@@ -30,7 +30,7 @@ ics_module_grid *ics_module_grid_create(const ice_module *modules, size_t count,
         return NULL;
     }
     grid->modules = modules;
-    grid->cell = cell;
+    grid->reach = reach;
     grid->mask = slots - 1;
     grid->first = malloc(slots * sizeof *grid->first);
     grid->next = malloc((count + 1) * sizeof *grid->next);
@@ -54,11 +54,13 @@ void ics_module_grid_destroy(ics_module_grid *grid)
     free(grid);
 }
 
-static cell_position cell_of(const ics_module_grid *grid, const ice_module *module)
+/* The cell of a place that is `shift` (m) farther than the module along every axis. */
+static cell_position cell_of(const ics_module_grid *grid, const ice_module *module, double shift)
 {
-    return (cell_position){(int64_t)floor(module->x / grid->cell),
-                           (int64_t)floor(module->y / grid->cell),
-                           (int64_t)floor(module->z / grid->cell)};
+    const double edge = 2 * grid->reach;
+    return (cell_position){(int64_t)floor((module->x + shift) / edge),
+                           (int64_t)floor((module->y + shift) / edge),
+                           (int64_t)floor((module->z + shift) / edge)};
 }
 
 /* Mixes the three numbers (the finaliser of splitmix64): regular lattices must not collide. */
@@ -73,7 +75,7 @@ static uint64_t slot_of(const ics_module_grid *grid, cell_position cell)
 
 void ics_module_grid_insert(ics_module_grid *grid, size_t index)
 {
-    uint64_t slot = slot_of(grid, cell_of(grid, &grid->modules[index]));
+    uint64_t slot = slot_of(grid, cell_of(grid, &grid->modules[index], 0));
     grid->next[index] = grid->first[slot];
     grid->first[slot] = (uint32_t)index;
 }
@@ -84,30 +86,43 @@ static double distance_of(const ice_module *a, const ice_module *b)
     return sqrt(dx * dx + dy * dy + dz * dz);
 }
 
+/* Returns the module of a cell that is closer than *distance, and sets this; else `nearest`. */
+static size_t nearest_in(const ics_module_grid *grid, size_t index, cell_position cell,
+                         size_t nearest, double *distance)
+{
+    /* A slot may also contain modules of other cells, which only cost time. */
+    for (uint32_t i = grid->first[slot_of(grid, cell)]; i != NOBODY; i = grid->next[i]) {
+        double d = distance_of(&grid->modules[index], &grid->modules[i]);
+        if (i != index && d < *distance) {
+            *distance = d;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
 size_t ics_module_grid_nearest(const ics_module_grid *grid, size_t index, double *distance)
 {
     const ice_module *module = &grid->modules[index];
-    cell_position centre = cell_of(grid, module);
+    const cell_position low = cell_of(grid, module, -grid->reach);
+    const cell_position high = cell_of(grid, module, grid->reach);
     size_t nearest = SIZE_MAX;
-    *distance = grid->cell;
-    for (int k = 0; k < 27; ++k) {
-        cell_position cell = {centre.x + k % 3 - 1, centre.y + k / 3 % 3 - 1, centre.z + k / 9 - 1};
-        /* A slot may also contain modules of other cells, which only cost time. */
-        for (uint32_t i = grid->first[slot_of(grid, cell)]; i != NOBODY; i = grid->next[i]) {
-            double d = distance_of(module, &grid->modules[i]);
-            if (i != index && d < *distance) {
-                *distance = d;
-                nearest = i;
+    *distance = grid->reach;
+    cell_position cell;
+    for (cell.x = low.x; cell.x <= high.x; ++cell.x) {
+        for (cell.y = low.y; cell.y <= high.y; ++cell.y) {
+            for (cell.z = low.z; cell.z <= high.z; ++cell.z) {
+                nearest = nearest_in(grid, index, cell, nearest, distance);
             }
         }
     }
     return nearest;
 }
 
-/* The smallest edge of a cell (m). Numbers of cells then stay small enough for whole numbers. */
-#define CELL_MIN 1e-4
+/* The shortest reach (m). Numbers of cells then stay small enough for whole numbers. */
+#define REACH_MIN 1e-4
 
-/* Compares neighbours until two of them are so much closer than the edge of a cell that the grid
+/* Compares neighbours until two of them are so much closer than the reach that the grid
  * has to be made again with smaller cells. Returns whether all were compared. */
 static bool compare_neighbours(ics_module_grid *grid, size_t count, double *least)
 {
@@ -116,7 +131,7 @@ static bool compare_neighbours(ics_module_grid *grid, size_t count, double *leas
         if (ics_module_grid_nearest(grid, i, &distance) != SIZE_MAX) {
             *least = fmin(*least, distance);
         }
-        if (*least < grid->cell / 2 && grid->cell > CELL_MIN) {
+        if (*least < grid->reach / 2 && grid->reach > REACH_MIN) {
             return false;
         }
         ics_module_grid_insert(grid, i);
@@ -135,7 +150,7 @@ int ics_module_grid_closest(const ice_module *modules, size_t count, double *dis
     while (!is_known) {
         /* A little more than the distance, because of the rounding of a quotient. */
         ics_module_grid *grid =
-            ics_module_grid_create(modules, count, fmax(1.001 * *distance, CELL_MIN));
+            ics_module_grid_create(modules, count, fmax(1.001 * *distance, REACH_MIN));
         if (grid == NULL) {
             return ics_error_no_memory(error, "detector");
         }
