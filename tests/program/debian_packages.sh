@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promises: lintian finds no error and no warning in the Debian packages. In a clean Debian 12 `dpkg -i` installs them:
-# the program, its manual pages, completions and units, the demo, a C program with the shared and the static library and, if
-# it is a package, the Python module work, and after `dpkg --purge` no file is left.
+# the program, its manual pages, completions and units, its runs, the program of docs/library.md and the example with the
+# shared and the static library and, if it is a package, the Python module work, and after `dpkg --purge` no file is left.
 # To join: a new package or installed file needs a line in `inside` below that uses it.
 #
 #   debian_packages.sh SOURCE_DIRECTORY [PACKAGE_DIRECTORY]
@@ -90,11 +90,19 @@ grep -q '^complete -c icestream' /usr/share/fish/vendor_completions.d/icestream.
 cp /usr/share/icestream/runs/demo.yaml run.yaml
 icestream run -q run.yaml
 hits=$(ls hits/*.hits.npy)
+# installed.sh looks at the configurations that are parts of a run.
+for config in /usr/share/icestream/runs/*.yaml; do
+    icestream validate "$config" >/dev/null
+    icestream run -q "$config" -s workload.steps=20 -s "sink.directory=$(basename "$config")"
+done
 icestream info --verify "$hits"
 program=/usr/share/doc/icestream/examples/brightest_string.c
 [ "$(wc -l <$program)" -le 40 ]
 cc -Wall -Wextra -Werror $program $(pkg-config --cflags --libs icestream) -o brightest
 ./brightest run.yaml
+gzip -cdf /usr/share/doc/icestream/docs/library.md* | sed -n '/^```c$/,/^```$/{/^```/!p}' >library.c
+cc -Wall -Wextra -Werror library.c $(pkg-config --cflags --libs icestream) -o library
+[ "$(./library)" = "$(./brightest run.yaml | sed 's/.* of //')" ]
 if dpkg -s python3-icestream >/dev/null 2>&1; then
     python3 -c '
 import icestream, numpy, sys
@@ -120,6 +128,8 @@ dpkg -i /packages/*.deb >/dev/null
 apt-get -qq satisfy --no-install-recommends "$(dpkg-query -W -f '${Suggests}' libicestream-dev | sed 's/^[^,]*, //')" </dev/null >/dev/null
 cc $program $(pkg-config --static --cflags --libs icestream | sed 's/-licestream /-l:libicestream.a /') -o static
 [ "$(./static run.yaml)" = "$(./brightest run.yaml)" ]
+cc library.c $(pkg-config --static --cflags --libs icestream | sed 's/-licestream /-l:libicestream.a /') -o library_static
+[ "$(./library_static)" = "$(./library)" ]
 if ! icestream --version --verbose | grep -q '^libsystemd: none'; then
     # procps has /bin/kill, with which units reload.
     apt-get -qq install -y --no-install-recommends systemd procps </dev/null >/dev/null 2>&1

@@ -49,6 +49,9 @@ HEADER
 expect 2 "$ICESTREAM" run --verify light.yaml -s sink.directory=nan/ -s 'stages.scatter={source: nan.h}'
 says err 'nan.h: error: stages.scatter: device.check: found nan as 1 - cos' 'a number from 0 to 2'
 [[ ! -e nan/light.hits.npy ]] || fail "a run with a fault wrote hits"
+# The error is the end: no count, and no warning of a mean cosine, which is none.
+[[ $(tail -n 1 err) == *nan.h:* ]] || fail "the error is not the last line: $(cat err)"
+grep -E 'files? done|mean cosine|[1-9][0-9]* photons,' err && fail "these lines come with the error"
 refuses 2 'nan.h: error: stages.scatter: device.check: found nan' compare light.yaml -s 'stages.scatter={source: nan.h}'
 
 # The same without checks: the run does not begin. Nor with a number that is no 1 - cos.
