@@ -2,6 +2,8 @@
 
 Promise: a batch depends on its events alone. To join: a new key of a batch gets a check in test_batches_are_those_of_run().
 """
+import importlib.util
+import os
 import resource
 
 import icestream
@@ -77,6 +79,22 @@ def test_wrong_arguments_are_errors():
         list(Events(lambda *_: [], CONFIG, events=1))
     with pytest.raises(icestream.ConfigError, match="unknown key"):
         list(Events(draw, {"detector": {"oversise": 1}}, events=1))
+
+
+def test_the_flow_of_the_example_has_the_density_of_its_cumulative_probability():
+    path = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "learn_times.py")
+    if not os.path.exists(path):
+        pytest.skip("examples/learn_times.py is not next to the tests")
+    spec = importlib.util.spec_from_file_location("learn_times", path)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    torch.manual_seed(3)
+    flow = example.Flow().double()
+    delay = torch.cat([torch.linspace(-0.8, 50, 40), torch.logspace(2, 3.5, 20)]).double().requires_grad_()
+    log_density, below = flow(torch.full_like(delay, 30.0), delay)
+    slope, = torch.autograd.grad(below.sum(), delay)
+    assert torch.allclose(slope.log(), log_density, atol=1e-6) and bool((below.diff() > 0).all())
+    assert float(flow(torch.tensor([30.0]).double(), torch.tensor([1e30], dtype=torch.float64))[1]) > 0.999
 
 
 @long
