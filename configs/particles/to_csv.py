@@ -51,7 +51,11 @@ def main():
                 sys.exit(f"{source.path}:{source.where or 1}: error: {error}")
             except ImportError as error:
                 sys.exit(f"{words[0]}: error: {error}; it needs: pip install {' '.join(io.FORMATS[words[0]].packages)}")
-            except (KeyError, ValueError) as error:  # of the packages that read
+            except (BrokenPipeError, MemoryError, RecursionError):
+                raise
+            except Exception as error:  # libraries raise anything for a damaged file
+                if not io.FORMATS[words[0]].packages:
+                    raise
                 sys.exit(f"{source.path}:{source.where or 1}: error: cannot read as {words[0]}: {error}")
             rows.seek(0)
             shutil.copyfileobj(rows, sys.stdout)

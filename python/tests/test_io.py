@@ -6,6 +6,7 @@ join: a new format gets a maker in MAKERS. bench/results/2026-11-30-public-event
 import importlib
 import json
 import math
+import random
 import sys
 import types
 
@@ -302,9 +303,40 @@ def test_wrong_files_are_input_errors(form, text, message, tmp_path):
         io.read(path, form)
 
 
+@pytest.mark.parametrize("form", ["genie-gst", "hepmc3", "leptoninjector", "prometheus", "siren-hdf5", "siren-parquet"])
+def test_damaged_files_are_read_or_refused(form, tmp_path):
+    """100 files with one to four other bytes or a missing end, with a fixed seed."""
+    make, options = MAKERS[form]
+    path = tmp_path / "damaged"
+    make(path, PLACE)
+    whole, stream, refused = path.read_bytes(), random.Random(42), 0
+    for _ in range(100):
+        data = bytearray(whole)
+        for _ in range(stream.randint(1, 4)):
+            data[stream.randrange(len(data))] = stream.randrange(256)
+        path.write_bytes(data[:stream.randrange(len(data))] if stream.random() < 0.1 else data)
+        try:
+            io.read(path, form, **options)
+        except icestream.InputError as error:
+            assert str(path) in str(error)
+            refused += 1
+    assert refused > 10
+
+
+def test_a_lost_event_of_hepmc3_is_an_error(tmp_path):
+    path = tmp_path / "events.hepmc3"
+    make_hepmc3(path, PLACE)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:-1] + lines[2:6]))
+    with pytest.raises(icestream.InputError, match="found 1 that can be read, expected 2|cannot read as hepmc3"):
+        io.read(path, "hepmc3")
+
+
 def test_unknown_formats_and_missing_packages_say_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(icestream.UsageError, match="format: found 'root', expected one of corsika, evt"):
         io.read(tmp_path / "a", "root")
+    with pytest.raises(icestream.UsageError, match="format genie: got an unexpected keyword argument 'ways'"):
+        io.read(tmp_path / "a", "genie", ways=True)
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(ImportError, match="the format leptoninjector needs the package h5py.*pip install h5py"):
         io.read(tmp_path / "a", "leptoninjector")

@@ -89,6 +89,7 @@ def read(path: Union[str, "os.PathLike[str]"], format: str, **options: Any) -> "
     """The particles of a file as an array of dtype PARTICLE, in the order of the file; events count from 0 unless the format
     numbers them (proposal). format: a key of FORMATS. options: `ways=True` of the three of siren, `codes="pdg"` of evt and
     corsika. Raises InputError with file and place, UsageError, and ImportError with what to install."""
+    import inspect
     import warnings
 
     from .._convert import needed
@@ -99,11 +100,18 @@ def read(path: Union[str, "os.PathLike[str]"], format: str, **options: Any) -> "
         needed(package, "the format " + format)
     source = Source(os.fspath(path))
     try:
+        inspect.signature(FORMATS[format].read).bind(source, **options)
+    except TypeError as error:
+        raise usage("format %s: %s" % (format, error)) from error
+    try:
         table = _table(rows(source, format, **options))
     except Fault as error:
         raise fault("%s: %s: %s" % (source.path, source.where or "file", error)) from error
-    except (OSError, ValueError, KeyError) as error:  # of the libraries that read
-        raise fault("%s: %s: cannot read as %s: %s" % (source.path, source.where or "file", format, error)) from error
+    except MemoryError:
+        raise
+    except Exception as error:  # pylint: disable=broad-except  # libraries raise anything for a damaged file
+        raise fault("%s: %s: cannot read as %s: %s: %.200s"
+                    % (source.path, source.where or "file", format, type(error).__name__, error)) from error
     for note in source.notes:
         warnings.warn("%s: %s" % (source.path, note), IcestreamWarning, stacklevel=2)
     return table
