@@ -5,6 +5,7 @@
 #include "pipeline/production/transfer/transfer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 enum {
     ROOM_FOR_LOGS = 64 << 20,
+    ULIMIT_BLOCK = 512,
     SHELL_SIGNAL = 128 /* the exit status of a shell whose child was ended by a signal, less that */
 };
 
@@ -52,12 +54,35 @@ static char *make_word(const ics_program_call *call, const char *word)
     return substitute(half, "{path}", call->path);
 }
 
-static char **make_arguments(const ics_program_call *call)
+/* The limit of files in blocks of `ulimit -f`; 0: that of this process stays. It is also that of
+ * the log of this run, if it is the program's standard error, and of other logs and caches that the
+ * program may have. */
+static uint64_t blocks_of(uint64_t most)
+{
+    struct stat log;
+    struct rlimit limit;
+    const bool has_log = fstat(STDERR_FILENO, &log) == 0 && S_ISREG(log.st_mode);
+    const uint64_t bytes = most + ROOM_FOR_LOGS + (has_log ? (uint64_t)log.st_size : 0);
+    return most > 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 && bytes < limit.rlim_cur
+               ? bytes / ULIMIT_BLOCK + 1
+               : 0;
+}
+
+/* With a limit /bin/sh becomes the program, and passes the words on as they are: a limit that this
+ * process gave to the started program would not hold if this process were killed before. */
+static char **make_arguments(const ics_program_call *call, uint64_t blocks)
 {
     const size_t count = call->words.count;
-    char **arguments = ICS_NEW_ARRAY(char *, count + 2);
+    char **arguments = ICS_NEW_ARRAY(char *, count + 5), **at = arguments;
+    if (blocks > 0) {
+        *at++ = ics_new_copy("sh");
+        *at++ = ics_new_copy("-c");
+        *at++ = ics_new_text("ulimit -f %" PRIu64 " && exec \"$0\" \"$@\"", blocks);
+    }
     for (size_t i = 0; i < count + call->appends; ++i) {
-        arguments[i] = i < count ? make_word(call, call->words.words[i]) : ics_new_copy(call->path);
+        *at++ = i == count             ? ics_new_copy(call->path)
+                : i == 0 && blocks > 0 ? ics_new_copy(call->file)
+                                       : make_word(call, call->words.words[i]);
     }
     return arguments;
 }
@@ -112,38 +137,21 @@ static char **make_environment(const ics_program_call *call)
     return all;
 }
 
-/* The limit is also that of the log of this run, if it is the program's standard error, and of
- * other logs and caches that the program may have. */
-static void limit_files(int pid, uint64_t most)
-{
-    struct stat log;
-    const bool has_log = fstat(STDERR_FILENO, &log) == 0 && S_ISREG(log.st_mode);
-    const rlim_t bytes = most + ROOM_FOR_LOGS + (has_log ? (rlim_t)log.st_size : 0);
-    struct rlimit limit;
-    /* It can fail only if the program has ended, or has a lower limit already. */
-    if (most > 0 && prlimit(pid, RLIMIT_FSIZE, NULL, &limit) == 0 && limit.rlim_cur > bytes) {
-        limit.rlim_cur = bytes;
-        (void)prlimit(pid, RLIMIT_FSIZE, &limit, NULL);
-    }
-}
-
 int ics_program_call_start(uv_loop_t *loop, const ics_program_call *call, uv_process_t *process,
                            uv_exit_cb on_exit)
 {
-    char **arguments = make_arguments(call), **environment = make_environment(call);
+    const uint64_t blocks = blocks_of(call->most);
+    char **arguments = make_arguments(call, blocks), **environment = make_environment(call);
     uv_stdio_container_t streams[3] = {{.flags = UV_IGNORE},
                                        {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}},
                                        {.flags = UV_INHERIT_FD, .data = {.fd = STDERR_FILENO}}};
     const uv_process_options_t options = {.exit_cb = on_exit,
-                                          .file = call->file,
+                                          .file = blocks > 0 ? "/bin/sh" : call->file,
                                           .args = arguments,
                                           .env = environment,
                                           .stdio_count = 3,
                                           .stdio = streams};
     const int failure = uv_spawn(loop, process, &options);
-    if (failure == 0) {
-        limit_files(process->pid, call->most);
-    }
     free_texts(arguments);
     free_texts(environment);
     return failure;

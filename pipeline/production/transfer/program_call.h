@@ -1,4 +1,5 @@
-/* Starts programs of the user without a shell, and says how they ended. For a loop's own thread. */
+/* Starts programs of the user, whose words no shell interprets, and says how they ended. For a
+ * loop's own thread. */
 #ifndef ICS_PRODUCTION_TRANSFER_PROGRAM_CALL_H
 #define ICS_PRODUCTION_TRANSFER_PROGRAM_CALL_H
 

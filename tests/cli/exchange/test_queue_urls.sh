@@ -97,7 +97,8 @@ tickets 0 3 7
 
 # --- a file that never ends, with a program that knows no limit: at once
 expect 0 redis-cli -p "$broker_port" XADD ice '*' name y.steps.npy url far://h/y.steps.npy bytes 1000
-expect 3 work -s "source.fetch=[sh, -c, 'cat /dev/zero >\"\$1.part\"', sh, '{path}']"
+expect 3 work -s "source.fetch=[sh, -c, 'ulimit -f >limit; cat /dev/zero >\"\$1.part\"', sh, '{path}']"
+grep -q '^[0-9]*$' limit || fail "the program began with the limit $(cat limit)"
 says hits/run.journal "source.fetch: sh: ended by SIGXFSZ: the file became too large"
 tickets 0 3 8
 [ -z "$(find . -name '*.part')" ] || fail "a part of a file was left: $(find . -name '*.part')"
