@@ -192,7 +192,7 @@ static void queue_destroy(void *self)
     if (queue == NULL) {
         return;
     }
-    if (queue->link != NULL) {
+    if (queue->renewed > 0.0) { /* it has joined */
         ics_queue_begin(queue, ICS_QUEUE_LEAVE, &command);
         ics_queue_command_add(&command, queue->nonce);
         ics_queue_call_number(queue, &command, &was, &ignored);
