@@ -49,7 +49,7 @@ endif()
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/build_facts.h @ONLY CONTENT
 "/* Made by cmake/BuildFacts.cmake: name, what is there. */
 #define ICS_BUILD_FACTS(X) \\
-    X(\"compiler\", \"@CMAKE_C_COMPILER_ID@ @CMAKE_C_COMPILER_VERSION@, @CMAKE_BUILD_TYPE@@sanitizers@\") \\
+    X(\"compiler\", \"@CMAKE_C_COMPILER_ID@ @CMAKE_C_COMPILER_VERSION@, @CMAKE_BUILD_TYPE@@sanitizers@@ICS_SLOW_KERNELS@\") \\
     X(\"CUDA\", \"@cuda@\") \\
     X(\"libyaml\", \"@LIBYAML_VERSION@\") \\
     X(\"libuv\", \"@LIBUV_VERSION@\") \\

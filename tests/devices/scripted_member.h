@@ -96,6 +96,8 @@ typedef struct script {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool blocked; /* it does not begin a batch until this is false */
+    bool single;  /* it is blocked again with each batch that it begins */
+    bool waits;   /* it has returned all that it began, and waits for a batch */
 } script;
 
 static void keep_computed(void *user, ics_job *job)
@@ -117,9 +119,13 @@ static ics_batch *next_batch(script *self)
 {
     pthread_mutex_lock(&self->lock);
     while (!self->closing && (self->blocked || STAILQ_EMPTY(&self->queue))) {
+        self->waits = true;
+        pthread_cond_broadcast(&self->changed);
         pthread_cond_wait(&self->changed, &self->lock);
     }
+    self->waits = false;
     ics_job *job = ICS_QUEUE_TAKE(&self->queue, link);
+    self->blocked = self->blocked || self->single;
     pthread_mutex_unlock(&self->lock);
     return ics_batch_of_job(job);
 }
