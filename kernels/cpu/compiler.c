@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,25 +52,16 @@ static int start(char *const *command, int descriptor, pid_t *out)
     return result;
 }
 
-/* Reads a pipe until its last writer closes it. Returns the text, which the caller frees, or NULL
- * if memory is short. */
+/* Returns the text of a file, which the caller frees, or NULL if memory is short. */
 static char *read_all(int descriptor)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    char bytes[4096];
-    ssize_t count;
-    while ((count = read(descriptor, bytes, sizeof bytes)) > 0 || (count < 0 && errno == EINTR)) {
-        if (stream != NULL && count > 0) {
-            fwrite(bytes, 1, (size_t)count, stream);
-        }
+    const off_t size = lseek(descriptor, 0, SEEK_END);
+    char *text = size >= 0 ? calloc(1, (size_t)size + 1) : NULL;
+    if (text != NULL && pread(descriptor, text, (size_t)size, 0) != size) {
+        free(text);
+        text = NULL;
     }
-    if (stream != NULL && fclose(stream) == 0) {
-        return text;
-    }
-    free(text);
-    return NULL;
+    return text;
 }
 
 /* Waits until a process ends. Returns its status as waitpid() gives it, or -1. */
@@ -87,22 +79,24 @@ static int wait_for(pid_t process)
 /* As ics_compiler_run, for a whole command that ends with NULL. */
 static int run(char *const *command, char **output, icestream_error *error)
 {
-    int ends[2];
     pid_t process = 0;
     *output = NULL;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
+    /* No pipe: a program that the compiler leaves behind, such as the server of a cache, would keep
+     * it open. */
+    const int written = memfd_create("compiler", MFD_CLOEXEC);
+    if (written < 0) {
         return ics_error_set(error, ICESTREAM_E_CONFIG, "cannot run '%s': %s", command[0],
                              strerror(errno));
     }
-    const int result = start(command, ends[1], &process);
-    close(ends[1]);
-    char *text = result == 0 ? read_all(ends[0]) : NULL;
-    close(ends[0]);
+    const int result = start(command, written, &process);
     if (result != 0) {
+        close(written);
         return ics_error_set(error, ICESTREAM_E_CONFIG, "cannot run '%s': %s", command[0],
                              strerror(result));
     }
     const int status = wait_for(process);
+    char *text = read_all(written);
+    close(written);
     if (text == NULL) {
         return out_of_memory(error);
     }

@@ -35,22 +35,19 @@ case $(nm -D --undefined-only "$library") in
 *__asan_init*)
     # Leaks: Python keeps memory until its end, in which the sanitizer sees pointers if each object is memory of malloc().
     launcher=(env "LD_PRELOAD=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")" PYTHONMALLOC=malloc "LSAN_OPTIONS=exitcode=0"
-        "ASAN_OPTIONS=log_path=$folder/report" "UBSAN_OPTIONS=log_path=$folder/report:print_stacktrace=1")
+        "ASAN_OPTIONS=log_path=$folder/report:allocator_may_return_null=1" "UBSAN_OPTIONS=log_path=$folder/report:print_stacktrace=1")
+    # The program has this runtime, too, but its own one.
+    printf '#!/bin/sh\nexec env -u LD_PRELOAD %q "$@"\n' "$program" >"$folder/program"
+    chmod +x "$folder/program"
+    ICESTREAM_PROGRAM=$folder/program
     ;;
 *__tsan_init*)
     # What threads of Python do to each other is not looked at; their locks are.
-    options=log_path=$folder/report:exitcode=0:die_after_fork=0:ignore_noninstrumented_modules=1
+    options=log_path=$folder/report:exitcode=0:allocator_may_return_null=1:die_after_fork=0:ignore_noninstrumented_modules=1
     launcher=(setarch --addr-no-randomize env "LD_PRELOAD=$(gcc -print-file-name=libtsan.so)"
         "TSAN_OPTIONS=$options:suppressions=$source/tests/support/tsan.suppressions")
     ;;
 esac
-if [[ ${launcher[*]} == *LD_PRELOAD* ]]; then
-    # The program has its own runtime.
-    printf '#!/bin/sh\nexec env -u LD_PRELOAD %q "$@"\n' "$program" >"$folder/program"
-    chmod +x "$folder/program"
-    ICESTREAM_PROGRAM=$folder/program
-fi
-
 # Reasons of skipped tests have the form that scripts/test.sh collects.
 status=0
 "${launcher[@]}" "$python" -m pytest -q -rs -p no:cacheprovider --basetemp="$folder/tests" "${@:-.}" | sed -uE 's/^SKIPPED \[[0-9]+\] \S+ /skipped: /' || status=$?

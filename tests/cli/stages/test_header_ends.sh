@@ -40,6 +40,13 @@ python3 -c "import sys; sys.exit(not $speed > 2 * 500 / $seconds)" || fail "the 
 expect 0 "$ICESTREAM" run --force light.yaml -s sink.directory=good/ -s 'stages.scatter={source: good.h}'
 grep -q compile err && fail "the same header is compiled again: $(cat err)"
 
+# A compiler that leaves a program behind, as some caches do.
+printf '#!/bin/sh\nsleep 3000 & echo $! >>%q\nexec cc "$@"\n' "$PWD/left" >leaves
+chmod +x leaves
+CC=$PWD/leaves expect 0 timeout 1000 "$ICESTREAM" run light.yaml -s sink.directory=behind/ -s 'stages.scatter={source: good.h}'
+says err "leaves' compiles the kernels"
+xargs kill <left
+
 # --set takes a whole section, and of a name such as in//light.steps.npy one slash.
 mkdir in
 expect 0 "$ICESTREAM" generate light.yaml -o in/light.steps.npy
