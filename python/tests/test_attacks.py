@@ -255,7 +255,9 @@ def test_the_interpreter_ends_while_photons_fly(how, tmp_path):
     for _ in range(TIMES):
         said = python(tmp_path, "session = icestream.Session(CONFIG)\nsession.submit(few)\nsession.submit(settings=ENDLESS)\n" + text,
                       status)
-        assert "Fatal" not in said and ("Traceback" in said) == (how in ("an error", "a use at exit", "an error at exit")), said
+        # The folder of a thread that generates may be removed before the thread is stopped; then its error is shown.
+        assert "Fatal" not in said and (how == "a thread that generates" or
+                                        ("Traceback" in said) == (how in ("an error", "a use at exit", "an error at exit"))), said
 
 
 MAPPED = """

@@ -22,6 +22,9 @@ def service(program, tmp_path):
     with open(tmp_path / "log", "wb") as log, subprocess.Popen(
             [path, "run", "-s", "run.seed=3", "-s", "detector.oversize=5", "-s", "device.backend=cpu", "-s", "device.threads=1", "-s",
              "source.listen=unix:socket"], stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
+        while not os.path.exists("socket"):
+            assert process.poll() is None
+            time.sleep(0.05)
         yield "unix:socket"
         process.kill()
 
