@@ -58,6 +58,12 @@ static int compare_runs(const ics_hit_list *list, const char *path, const json_t
                              ics_metadata_maths_name(ics_metadata_maths(list->metadata)),
                              list->files[0].path);
     }
+    if (ics_settings_has_light(metadata) && !ics_metadata_same_origin(list->metadata, metadata)) {
+        return ics_error_set(error, ICESTREAM_E_INPUT,
+                             "%s: found hits of other light than in %s, expected one run, because "
+                             "its configuration makes the steps again; replay each file alone",
+                             path, list->files[0].path);
+    }
     if (ics_metadata_same_settings(list->metadata, metadata)) {
         return ICESTREAM_OK;
     }

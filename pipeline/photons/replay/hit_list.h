@@ -24,7 +24,8 @@ typedef struct ics_hit_list {
 
 /* Reads and checks whole hit files. The caller frees *out with ics_hit_list_free.
  * ICESTREAM_E_INPUT: a file is damaged, edited or no hit file (files.md 4.4); the runs of two files
- * differ in seed, maths or settings; a file is given twice; there is no hit. ICESTREAM_E_MEMORY. */
+ * differ in seed, maths, settings or the light that they make; a file is given twice; there is no
+ * hit. ICESTREAM_E_MEMORY. */
 int ics_hit_list_read(const char *const *paths, size_t count, ics_hit_list *out,
                       icestream_error *error);
 /* Accepts a list of zeros. */

@@ -80,6 +80,8 @@ refuses 2 "found hits of another run than that of the configuration" reweight ru
 refuses 2 "run.seed (11, 13)" reweight run.yaml -s run.seed=13 $own --to to-other.yaml -o no.npy
 refuses 3 "found no such step in" reweight run.yaml 1.hits.npy -s 'source.files=[2.steps.npy]' --to to-other.yaml -o no.npy
 refuses 3 "once more, expected each file once" reweight $own $own --to to-other.yaml -o no.npy
+expect 0 "$ICESTREAM" run -q run.yaml -s workload.event=1 -s workload.steps=5 -o light.hits.npy
+refuses 3 "light.hits.npy: found hits of other light than in hits/own.hits.npy" reweight $own light.hits.npy --to to-other.yaml -o no.npy
 refuses 2 "expected 1 to 64" reweight $own -o no.npy
 head -c 2000 $own >cut.npy
 refuses 3 "cut.npy: " reweight run.yaml cut.npy --to to-other.yaml -o no.npy
