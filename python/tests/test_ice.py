@@ -177,7 +177,7 @@ def fits(method, start, light, count, brightness=1):
 def test_split_fits_have_right_errors():
     """Means of pulls and their spread, with a simulation twice the data and another ice. False alarms: 1e-3 for each of four
     numbers."""
-    pulls, _ = fits("split", (0.0, 0.15), 2.0, 100, 3)
+    pulls, _ = fits("split", (0.15, 0.1), 2.0, 100, 3)
     spread = np.sum((pulls - pulls.mean(axis=0))**2, axis=0)
     assert np.all(np.abs(pulls.mean(axis=0)) * np.sqrt(len(pulls)) / pulls.std(axis=0) < 3.3)
     assert np.all(stats.chi2.sf(spread, len(pulls) - 1) > 5e-4) and np.all(stats.chi2.cdf(spread, len(pulls) - 1) > 5e-4)

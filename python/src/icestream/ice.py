@@ -532,13 +532,12 @@ class Fit:
 class _State(NamedTuple):
     """What a step starts from. score: what has to become 0; information: minus its derivative; spread: the covariance of the
     score that comes from the data and the
-    simulation, and spread_simulation its part from the simulation. steering: a positive matrix for steps. log: ln(posterior)."""
+    simulation, and spread_simulation its part from the simulation. log: ln(posterior)."""
 
     x: Array
     log: float
     score: Array
     information: Array
-    steering: Array
     spread: Array
     spread_simulation: Array
     expectation: Expectation
@@ -556,18 +555,18 @@ def fit(data: Union[Table, npt.ArrayLike],
         scale: float = 1.0,
         method: str = "split",
         simulate: Optional[Fresh] = None,
-        least_share: float = 0.3,
+        least_share: float = 0.5,
         most: int = 100) -> Fit:
     """Fits parameters of the ice to data by the weights of simulated hits, exactly at every step.
 
     data: measured hits, or counts in the bins. parameters: what gradient() gives of the hits. scale: light of the data / light
     that was simulated.
 
-    method: "gauss-newton" maximises effective_likelihood() and the priors, and "iminuit" does the same by iminuit. Both pull
-    parameters towards the simulated ice if the simulation has not much more
-    light than the data, because a hit that fluctuates counts in the expectation and in its slope. "split" has no such pull: it
-    takes expectations of one half of the
-    photons with slopes of the other half, and its errors contain the noise of the slopes. docs/reweighting.md has the formulas.
+    method: "gauss-newton" maximises effective_likelihood() and the priors with exact weights at every step, and "iminuit" does the
+    same by iminuit. Both pull parameters towards the simulated ice if the simulation has not much more light than the data, because
+    a hit that fluctuates counts in the expectation and in its slope. "split" has no such pull: it makes one step from a simulation,
+    with expectations of one half of the photons and slopes of the other half, and its errors contain the noise of the slopes. The step
+    is linear, so its result must not be far from the simulated ice. docs/reweighting.md has the formulas.
 
     If the effective number of photons falls below `least_share` of that of the unweighted hits, the fit goes on from a
     fresh simulation: simulate(x) returns hits and gradient of the ice with the factors exp(x) on the first ice, and its light
@@ -590,7 +589,10 @@ def fit(data: Union[Table, npt.ArrayLike],
         if prior.precision.shape != (size, size) or prior.centre.shape != (size, ):
             raise usage("priors: found one of shape %s, expected (%d, %d)" % (prior.precision.shape, size, size))
     problem = _Problem(counts, bins, priors, scale, hits, parameters, method == "split")
-    state, iterations = _migrad(problem, most) if method == "iminuit" else _newton(problem, simulate, least_share, most)
+    if method == "iminuit":
+        state, iterations = _migrad(problem, most)
+    else:
+        state, iterations = (_split_steps if method == "split" else _newton)(problem, simulate, least_share, most)
     share = problem.share(state)
     if share < least_share:
         warnings.warn(
@@ -662,15 +664,14 @@ class _Problem:
         likelihood = effective_likelihood(self.data, there.values, there.variance)
         log = float(likelihood.log.sum())
         score, information, spread, of_simulation = self._effective(there, likelihood)
-        steering = information
         if self.split:
             score, information, spread, of_simulation = self._split(parts, there)
         for prior in self.priors:
             pull = self.base + x - prior.centre
             log -= 0.5 * float(pull @ prior.precision @ pull)
             score = score - prior.precision @ pull
-            information, steering = information + prior.precision, steering + prior.precision
-        return _State(x, log, score, information, steering, spread, of_simulation, there)
+            information = information + prior.precision
+        return _State(x, log, score, information, spread, of_simulation, there)
 
     def _effective(self, there: Expectation, likelihood: Likelihood) -> Tuple[Array, Array, Array, Array]:
         """The derivative of the effective likelihood. The information of a bin about its expectation is 1/(expectation +
@@ -710,16 +711,32 @@ def _check_determined(information: Array, parameters: Sequence[Parameter]) -> No
                     "more simulated photons or wider bins" % weak)
 
 
+def _split_steps(problem: _Problem, simulate: Optional[Fresh], least_share: float, most: int) -> Tuple[_State, int]:
+    """One step of Newton from each simulation, until the weights at its end are good. Steps with weights would not help: the
+    noise of weighted slopes grows faster than what is left of the difference shrinks."""
+    for iteration in range(1, most + 1):
+        state = problem.at(np.zeros_like(problem.base))
+        _check_determined(state.information, problem.gradient.parameters)
+        step = np.linalg.solve(state.information, state.score)
+        there = problem.at(step)
+        if simulate is None or problem.share(there) >= least_share:
+            return state._replace(x=step, log=there.log, expectation=there.expectation), iteration
+        while problem.share(there) < least_share:
+            step = step / 2
+            there = problem.at(step)
+        problem.refresh(step, simulate)
+    raise fault("fit: found no ice whose weights are good in %d simulations, expected one" % most, "ICESTREAM_E_FAILED")
+
+
 def _newton(problem: _Problem, simulate: Optional[Fresh], least_share: float, most: int) -> Tuple[_State, int]:
-    """Gauss-Newton's steps, which for split halves are shorter than Newton's but never follow the noise of J. None of them
-    changes a coefficient by more than a factor of exp(0.5). Of a likelihood they are halved until it grows."""
+    """Gauss-Newton's steps. None of them changes a coefficient by more than a factor of exp(0.5), and they are halved until the
+    likelihood grows."""
     state = problem.at(np.zeros_like(problem.base))
     for iteration in range(1, most + 1):
-        _check_determined(state.steering, problem.gradient.parameters)
-        step = np.linalg.solve(state.steering, state.score)
+        _check_determined(state.information, problem.gradient.parameters)
+        step = np.linalg.solve(state.information, state.score)
         gain = float(state.score @ step)  # twice the expected gain of ln(posterior)
         if gain < 1e-4:
-            _check_determined(state.information, problem.gradient.parameters)
             return state, iteration
         step *= min(1.0, 0.5 / float(np.abs(step).max()))
         worn = False
@@ -727,7 +744,7 @@ def _newton(problem: _Problem, simulate: Optional[Fresh], least_share: float, mo
             trial = problem.at(state.x + step)
             if simulate is not None and problem.share(trial) < least_share:
                 worn = True
-            elif worn or problem.split or trial.log > state.log:
+            elif worn or trial.log > state.log:
                 break
             step = step / 2
         else:
