@@ -110,7 +110,7 @@ def check_kernels(program, libraries, architectures, settings, jobs):
             cells = [cell(one) for one in found] if not isinstance(found, str) else [found.splitlines()[0]]
             if isinstance(found, str) and work:
                 faults.append(f'NVRTC {toolkit}, sm_{architecture}: {found}')
-            elif not columns:
+            elif work and not columns:
                 columns = len(cells)
                 print('| NVRTC | capability |', ' | '.join(one['schedule'] for one in found), '|')
                 print('| --- ' * (2 + columns) + '|')

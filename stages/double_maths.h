@@ -42,7 +42,7 @@ ICE_FN int32_t ice_double_exponent(double x)
 /* Returns x 2^-exponent; both are normal numbers. */
 ICE_FN double ice_double_scale_down(double x, int32_t exponent)
 {
-    return ice_double_from_bits(ice_double_bits(x) - ((uint64_t)(int64_t)exponent << 52));
+    return ice_double_from_bits(ice_double_bits(x) - ((uint64_t)exponent << 52));
 }
 
 /* Returns ln x for a normal number x > 0, within 3e-16 of the larger of 1 and |ln x|.

@@ -69,12 +69,12 @@ done
 folder whole
 printf '0 300\n0.5 400\n1 500\n' >whole/wv.dat
 printf '0.68\n0.34\n0.34\n' >whole/as.dat
-touch whole/str-f2k whole/om.dirs whole/om.wv_1
+touch whole/str-f2k whole/om.dirs
 expect 0 "${IMPORT[@]}" ppc whole -o whole.yaml
 is_empty err
 says whole.yaml "  acceptance: auto" "  angular_acceptance: auto"
 expect 0 "$ICESTREAM" validate whole.yaml
-says out "not simulated yet: str-f2k" "not simulated yet: om.wv_1"
+says out "not simulated yet: str-f2k"
 grep -q "built-in curve" out && fail "the curves are there"
 sed -i 's/ 86 1$/ 85 1/' whole/geo-f2k
 printf '1 %d 1.1\n' 1 {71..85} >whole/eff-f2k

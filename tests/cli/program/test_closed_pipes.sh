@@ -18,6 +18,8 @@ lines=(
     "generate -s workload.steps=9 -o -"
     "compare run.yaml --schedules wavefront,monolithic"
     "trace run.yaml --hits hits/a.hits.npy -o -"
+    "reweight hits/a.hits.npy --steps a.steps.npy --to ice.hole_ice=false -o -"
+    "gradient hits/a.hits.npy --steps a.steps.npy -o -"
     "stages"
     "keys"
     "keys --json-schema"
