@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-ICS_CAN_DESTROY(icestream_config, icestream_config_destroy)
-
 enum { SAMPLE = 1000 }; /* hits of --dry-run */
 
 typedef struct target {

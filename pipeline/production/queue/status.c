@@ -6,7 +6,9 @@
 #include "pipeline/production/queue/scripts.h"
 #include "pipeline/production/spool/process.h"
 
+#include <ctype.h>
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PATIENCE = 5 }; /* s that a call waits for the broker */
@@ -24,11 +26,16 @@ static void decode(json_t *value)
 {
     char text[512], shown[ICS_VISIBLE_MOST * sizeof text];
     size_t used = 0;
-    unsigned byte = 0;
     for (const char *at = json_string_value(value); *at != '\0' && used < sizeof text - 1; ++at) {
-        const bool coded = *at == '%' && sscanf(at + 1, "%2x", &byte) == 1 && byte != 0;
-        text[used++] = coded ? (char)byte : *at;
-        at += coded ? 2 : 0;
+        const bool coded =
+            *at == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]);
+        if (coded) {
+            const char digits[] = {at[1], at[2], '\0'};
+            text[used++] = (char)strtoul(digits, NULL, 16);
+            at += 2;
+        } else {
+            text[used++] = *at;
+        }
     }
     text[used] = '\0';
     json_string_set(value, ics_visible_text(text, false, shown, sizeof shown));
