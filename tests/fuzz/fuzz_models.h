@@ -21,7 +21,8 @@ static inline void check_type(const ice_module_type *type)
     require(type->radius > 0 && type->radius <= 10);
     require(type->half_height > 0 && type->half_height <= 10);
     require(isfinite(type->reach) && type->reach > 0 && type->reach <= 15);
-    require(type->beta >= 0 && type->beta <= 1 && type->pmt_count <= ICE_PMTS_MAX);
+    require(((type->beta >= 0 && type->beta <= 1) || (type->beta >= -1000 && type->beta < -1)) &&
+            type->pmt_count <= ICE_PMTS_MAX);
     for (size_t k = 0; k < type->pmt_count; ++k) {
         const ice_pmt *pmt = &type->pmts[k];
         require(is_unit(pmt->axis[0], pmt->axis[1], pmt->axis[2], 0));
