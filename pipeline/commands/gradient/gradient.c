@@ -1,11 +1,9 @@
 /* icestream_gradient: derivatives of the weights of hits. */
-#include "base/disk.h"
 #include "base/error.h"
-#include "base/terminal.h"
 #include "base/visible_text.h"
 #include "pipeline/commands/gradient/parameters.h"
+#include "pipeline/commands/hits/output.h"
 #include "pipeline/commands/measure/report.h"
-#include "pipeline/photons/files/output.h"
 #include "pipeline/photons/files/table_writer.h"
 #include "pipeline/production/telemetry/task_progress.h"
 
@@ -118,30 +116,13 @@ static int write_dense(differentiator *d)
     return write_rows(d, &layout);
 }
 
-static int check_output(const icestream_gradient_options *options, icestream_error *error)
-{
-    if (options->output == NULL) {
-        return ics_error_set(error, ICESTREAM_E_USAGE, "gradient: expected --output FILE");
-    }
-    if (strcmp(options->output, "-") == 0) {
-        return ics_terminal_check_output("--output", error);
-    }
-    for (size_t i = 0; i < options->hit_count; ++i) {
-        if (ics_disk_is_same_file(options->hits[i], options->output)) {
-            return ics_error_set(error, ICESTREAM_E_USAGE,
-                                 "--output: found %s, which is an input, expected another name",
-                                 options->output);
-        }
-    }
-    return ics_output_check_ending("--output", options->output, ".npy", error);
-}
-
 static int differentiate(differentiator *d, const icestream_config *config, FILE *out)
 {
     const icestream_gradient_options *options = d->options;
     const ics_made_run_options made = {
         .hits = options->hits, .hit_count = options->hit_count, .steps = options->steps};
-    ICS_TRY(check_output(options, d->error));
+    ICS_TRY(ics_hits_output_check("gradient", options->output, options->hits, options->hit_count,
+                                  d->error));
     ICS_TRY(ics_made_run_create(config, &made, &d->run, d->error));
     ICS_TRY(ics_gradient_keys_create(&d->run, options->parameters, options->parameter_count,
                                      &d->keys, d->error));

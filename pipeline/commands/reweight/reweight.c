@@ -1,12 +1,10 @@
 /* icestream_reweight: the weights of hits in other ices. */
 #include "base/clock.h"
-#include "base/disk.h"
 #include "base/error.h"
-#include "base/terminal.h"
 #include "base/visible_text.h"
+#include "pipeline/commands/hits/output.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/photons/devices/device.h"
-#include "pipeline/photons/files/output.h"
 #include "pipeline/photons/files/table_writer.h"
 #include "pipeline/photons/files/weight_sum.h"
 #include "pipeline/photons/provenance/origin.h"
@@ -257,28 +255,6 @@ static int print(const reweighter *r, FILE *out)
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* Refuses to replace a file that the command reads. */
-static int check_output(const icestream_reweight_options *options, icestream_error *error)
-{
-    if (options->dry_run) {
-        return ICESTREAM_OK;
-    }
-    if (options->output == NULL) {
-        return ics_error_set(error, ICESTREAM_E_USAGE, "reweight: expected --output FILE");
-    }
-    if (strcmp(options->output, "-") == 0) {
-        return ics_terminal_check_output("--output", error);
-    }
-    for (size_t i = 0; i < options->hit_count; ++i) {
-        if (ics_disk_is_same_file(options->hits[i], options->output)) {
-            return ics_error_set(error, ICESTREAM_E_USAGE,
-                                 "--output: found %s, which is an input, expected another name",
-                                 options->output);
-        }
-    }
-    return ics_output_check_ending("--output", options->output, ".npy", error);
-}
-
 static int write_file(reweighter *r, json_t **metadata)
 {
     ics_layout_field fields[ICS_MADE_RUN_HEAD_FIELDS + 1];
@@ -306,7 +282,10 @@ static int reweight(reweighter *r, const icestream_config *config, FILE *out)
                                        .hit_count = options->hit_count,
                                        .steps = options->steps,
                                        .sample = options->dry_run ? SAMPLE : 0};
-    ICS_TRY(check_output(options, r->error));
+    if (!options->dry_run) {
+        ICS_TRY(ics_hits_output_check("reweight", options->output, options->hits,
+                                      options->hit_count, r->error));
+    }
     ICS_TRY(ics_made_run_create(config, &made, &r->run, r->error));
     ICS_TRY(make_targets(r));
     if (options->dry_run) {

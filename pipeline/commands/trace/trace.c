@@ -1,14 +1,12 @@
 /* icestream_trace: repeats single photons and writes every point of their paths. */
-#include "base/disk.h"
 #include "base/error.h"
-#include "base/terminal.h"
 #include "base/visible_text.h"
+#include "pipeline/commands/hits/output.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/trace/requests.h"
 #include "pipeline/commands/trace/verdict.h"
 #include "pipeline/photons/devices/batch.h"
 #include "pipeline/photons/devices/device.h"
-#include "pipeline/photons/files/output.h"
 #include "pipeline/photons/files/table_writer.h"
 #include "pipeline/photons/provenance/origin.h"
 #include "pipeline/photons/provenance/settings.h"
@@ -256,19 +254,11 @@ static int report(const tracer *t, FILE *out)
 static int check_output(const icestream_config *config, const icestream_trace_options *options,
                         icestream_error *error)
 {
-    if (strcmp(options->output, "-") == 0) {
-        return ics_terminal_check_output("--output", error);
-    }
     const char *const inputs[] = {options->hits, options->steps};
-    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; ++i) {
-        if (inputs[i] != NULL && ics_disk_is_same_file(inputs[i], options->output)) {
-            return ics_error_set(error, ICESTREAM_E_USAGE,
-                                 "--output: found %s, which is an input, expected another name",
-                                 options->output);
-        }
-    }
-    ICS_TRY(ics_config_check_output(config, "--output", options->output, error));
-    return ics_output_check_ending("--output", options->output, ".npy", error);
+    ICS_TRY(ics_hits_output_check("trace", options->output, inputs, 2, error));
+    return strcmp(options->output, "-") == 0
+               ? ICESTREAM_OK
+               : ics_config_check_output(config, "--output", options->output, error);
 }
 
 static int trace(tracer *t, FILE *out)

@@ -2,7 +2,6 @@
  * the type, KIND that of its PMTs in eff-f2k, 0 or 1 (ini.cxx and doc/index.rst of ppc). */
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "physics/light/light_curve.h"
 #include "pipeline/photons/models/detector/parts.h"
 #include "pipeline/photons/models/detector/pmt_tables.h"
 #include "pipeline/photons/models/file.h"
@@ -48,21 +47,17 @@ static int check_rows(const ics_text *text, const ics_text_table *table, icestre
     return ics_text_status(&reader);
 }
 
-/* Returns the area (cm2) at a wavelength. As in ppc it falls to 0 within the width of the outermost
- * bins beyond them. */
-static double area_at(const ics_text_table *table, double wavelength)
+/* Makes a curve of the areas (cm2). As in ppc it falls to 0 within the width of the outermost bins
+ * beyond them. */
+static int make_curve(const ics_text_table *table, ics_curve *out, icestream_error *error)
 {
-    const double *rows = table->values, *last = ics_text_table_row(table, table->rows - 1);
-    if (wavelength < rows[0]) {
-        return rows[1] * fmax(0, 1 - (rows[0] - wavelength) / (rows[2] - rows[0]));
+    const double *first = table->values, *last = ics_text_table_row(table, table->rows - 1);
+    ICS_TRY(ics_curve_add(out, 2 * first[0] - first[2], 0, error));
+    for (size_t i = 0; i < table->rows; ++i) {
+        const double *row = ics_text_table_row(table, i);
+        ICS_TRY(ics_curve_add(out, row[0], row[1], error));
     }
-    if (wavelength >= last[0]) {
-        return last[1] * fmax(0, 1 - (wavelength - last[0]) / (last[0] - last[-2]));
-    }
-    while (rows[2] <= wavelength) {
-        rows += 2;
-    }
-    return rows[1] + (rows[3] - rows[1]) * (wavelength - rows[0]) / (rows[2] - rows[0]);
+    return ics_curve_add(out, 2 * last[0] - last[-2], 0, error);
 }
 
 /* Reads a file as the acceptance of a type, relative to which its PMTs have the mean area of the
@@ -72,14 +67,16 @@ static int read_areas(const char *path, const ice_module_type *type, ics_curve *
 {
     ICS_CLEANUP(ics_text_free) ics_text text = {0};
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
+    ICS_CLEANUP(ics_curve_free) ics_curve areas = {0};
     ICS_TRY(ics_text_read(path, &text, error));
     ICS_TRY(ics_text_table_read(&text, 2, 2, ROWS_MAX,
                                 "2: wavelength (nm) and effective area (cm2), averaged over "
                                 "directions",
                                 &table, error));
     ICS_TRY(check_rows(&text, &table, error));
+    ICS_TRY(make_curve(&table, &areas, error));
     for (double x = ICE_WAVELENGTH_MIN; x <= ICE_WAVELENGTH_MAX; x += 1) {
-        const double area = 1e-4 * area_at(&table, x); /* m2 */
+        const double area = 1e-4 * ics_curve_at(&areas, x); /* m2 */
         if (area > 0) {
             ICS_TRY(ics_curve_add(out, x, area / ics_pmt_standard_area(type), error));
         }
