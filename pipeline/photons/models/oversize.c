@@ -202,32 +202,52 @@ const char *ics_oversize_text(const ics_oversize_effects *e, char text[ICS_OVERS
     return text;
 }
 
-bool ics_oversize_near_text(const ice_detector *detector, const double from[3], const double to[3],
-                            const ice_cascade_profile *depth, char *text, size_t size)
+/* The bias of the sum of the nearest module. */
+static double bias_near(const ice_detector *detector, const ice_module *module,
+                        const double from[3], const double to[3], double distance,
+                        const ice_cascade_profile *depth)
 {
+    const double oversize = oversize_of(detector, module),
+                 reach = ics_detector_reach(detector, module);
+    const double nearest = distance > reach ? near_bias(reach, oversize, distance) : -1;
+    /* Of a cascade no point has a larger bias than the nearest one, if `distance` is that of all
+     * of it. */
+    const bool is_far = detector->oversize > 1 && distance > oversize * reach &&
+                        nearest < 0.999 * ICS_OVERSIZE_WARNING;
+    return depth == NULL || is_far ? nearest : cascade_bias(detector, module, from, to, depth);
+}
+
+bool ics_oversize_near_text(const ics_light_blocks *modules, const double from[3],
+                            const double to[3], const ice_cascade_profile *depth, char *text,
+                            size_t size)
+{
+    const ice_detector *detector = modules->detector;
     double distance = 0;
     const double *end = detector->oversize > 1 ? to : from;
-    const ice_module *module = ics_light_nearest(detector, from, end, &distance);
+    const ice_module *module = ics_light_nearest(modules, from, end, &distance);
     if (module == NULL) {
         return false;
     }
-    const double oversize = oversize_of(detector, module),
-                 reach = ics_detector_reach(detector, module);
+    const double oversize = oversize_of(detector, module);
     if (!(oversize > 1)) {
+        if (!(distance < inner_of(detector, module))) {
+            return false;
+        }
         snprintf(text, size,
                  "found light that begins inside string %u, module %u (%.3g m from its centre), "
                  "which does not see light from inside; usual: light that begins outside",
                  module->string, module->module, distance);
-        return distance < inner_of(detector, module);
+        return true;
     }
-    const double bias = depth != NULL      ? cascade_bias(detector, module, from, to, depth)
-                        : distance > reach ? near_bias(reach, oversize, distance)
-                                           : -1;
+    const double bias = bias_near(detector, module, from, to, distance, depth);
+    if (!(fabs(bias) >= ICS_OVERSIZE_WARNING)) {
+        return false;
+    }
     snprintf(text, size,
              "found light that begins %.3g m from string %u, module %u, which has a radius of "
              "%.3g m with detector.oversize: %g, so that the sums of its hits are wrong by about "
              "%+.3g %%; usual: detector.oversize: 1",
-             distance < 1e-3 ? 0 : distance, module->string, module->module, oversize * reach,
-             oversize, 100 * bias);
-    return fabs(bias) >= ICS_OVERSIZE_WARNING;
+             distance < 1e-3 ? 0 : distance, module->string, module->module,
+             oversize * ics_detector_reach(detector, module), oversize, 100 * bias);
+    return true;
 }

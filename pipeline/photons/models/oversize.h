@@ -6,6 +6,7 @@
 
 #include "physics/light/light_cascade.h"
 #include "physics/model.h"
+#include "pipeline/photons/models/light/region.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,8 +46,9 @@ const char *ics_oversize_text(const ics_oversize_effects *effects, char text[ICS
  * the sums of its hits are wrong by more than ICS_OVERSIZE_WARNING, or at `from` inside a module of
  * true size. `text` then says so. `depth`: the light is that of a cascade, along its axis; NULL: it
  * is not. */
-bool ics_oversize_near_text(const ice_detector *detector, const double from[3], const double to[3],
-                            const ice_cascade_profile *depth, char *text, size_t size);
+bool ics_oversize_near_text(const ics_light_blocks *modules, const double from[3],
+                            const double to[3], const ice_cascade_profile *depth, char *text,
+                            size_t size);
 /* How far the light of a cascade reaches along its axis, m: a share below 1e-5 begins behind it. */
 double ics_oversize_cascade_end(const ice_cascade_profile *depth);
 

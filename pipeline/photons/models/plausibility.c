@@ -114,14 +114,16 @@ int ics_plausibility_check_workload(const icestream_config *config, ics_models *
     const bool is_in_ice = ics_light_judge(&limits, &box, text, sizeof text) == ICS_LIGHT_IN_ICE;
     ics_plausibility_expect(&self, is_in_ice, place, "workload.position: %s", text);
     double distance = 0;
-    const ice_module *module = ics_light_nearest(models->detector, at, at, &distance);
+    ics_light_blocks modules;
+    ics_light_blocks_of(models->detector, &modules);
+    const ice_module *module = ics_light_nearest(&modules, at, at, &distance);
     if (module != NULL && distance < models->detector->radius) {
         ics_plausibility_expect(
             &self, false, place,
             "workload.position: found light inside string %u, module %u, which records its own "
             "light; usual: detector.excluded: [[%u, %u]] for a module that flashes",
             module->string, module->module, module->string, module->module);
-    } else if (ics_oversize_near_text(models->detector, at, at, NULL, text, sizeof text)) {
+    } else if (ics_oversize_near_text(&modules, at, at, NULL, text, sizeof text)) {
         ics_plausibility_expect(&self, false, place, "workload.position: %s", text);
     }
     return models->warnings.status;

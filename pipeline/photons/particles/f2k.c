@@ -107,8 +107,8 @@ static int read_column(const ics_particle_source *source, const ics_text_field *
     return ICESTREAM_OK;
 }
 
-/* Reads all columns of TR that can be read. Returns false after a fault; `error` has the first one.
- */
+/* Reads all columns of TR that can be read. Returns false after a fault; `error` (may be NULL) has
+ * the first one. */
 static bool read_columns(const ics_particle_source *source, const ics_text_line *line,
                          ics_raw_particle *out, icestream_error *error)
 {
@@ -117,9 +117,8 @@ static bool read_columns(const ics_particle_source *source, const ics_text_line 
         ICS_PARTICLE_AZIMUTH, ICS_PARTICLE_LENGTH, ICS_PARTICLE_ENERGY, ICS_PARTICLE_TIME};
     bool good = true;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; ++i) {
-        icestream_error later = {0};
         good &= read_column(source, &line->fields[4 + i], columns[i], &out->particle,
-                            good ? error : &later) == ICESTREAM_OK;
+                            good ? error : NULL) == ICESTREAM_OK;
     }
     return good;
 }
@@ -157,7 +156,6 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
                       icestream_error *error)
 {
     char message[ICS_PARTICLE_MESSAGE];
-    icestream_error unused = {0};
     if (line->count < TR_FIELDS || (line->count > TR_FIELDS && !source->has_ppc)) {
         return ics_line_stream_fault(source->lines, 0, error,
                                      "TR: found %zu fields, expected %d: TR generation parent type "
@@ -183,7 +181,7 @@ static int read_track(ics_particle_source *source, const ics_text_line *line, ic
     const bool is_passed =
         source->has_ppc &&
         (out->is_dark_in_ppc || ics_particle_class_of(&out->particle) == ICS_PARTICLE_DARK);
-    if (!read_columns(source, line, out, is_passed ? &unused : error) && !is_passed) {
+    if (!read_columns(source, line, out, is_passed ? NULL : error) && !is_passed) {
         return ICESTREAM_E_CONFIG;
     }
     if (is_passed) {

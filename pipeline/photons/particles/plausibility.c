@@ -32,6 +32,7 @@ typedef struct inspection {
     const ics_light_setup *setup;
     const ics_particle_source *source;
     ics_light_limits limits;
+    ics_light_blocks blocks;
     mistake_count mistakes[MISTAKES];
     ics_list_warnings list;
     size_t position;   /* position of the particle in its list */
@@ -130,8 +131,8 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
             continue;
         }
         self->near += (double)self->models->detector->module_count;
-        if (ics_oversize_near_text(self->models->detector, from, to, has_depth ? &part.depth : NULL,
-                                   text, sizeof text)) {
+        if (ics_oversize_near_text(&self->blocks, from, to, has_depth ? &part.depth : NULL, text,
+                                   sizeof text)) {
             note(self, NEAR_LIGHT, "%s", text);
         }
     }
@@ -191,6 +192,7 @@ int ics_particle_plausibility_check(const icestream_config *config, const ics_li
                        .source = source,
                        .limits = ics_light_limits_of(models->medium, models->detector)};
     int status = ICESTREAM_OK;
+    ics_light_blocks_of(models->detector, &self.blocks);
     for (bool found = true; status == ICESTREAM_OK && found;) {
         ics_listed_particle particle;
         found = false;

@@ -196,13 +196,13 @@ static void number_particle(ics_particle_source *source, const ics_raw_particle 
     }
 }
 
-/* Reads the lines after one with a fault, so that a user learns of all wrong lines at once. A fault
- * of another kind, and what may take long, ends this. */
-static void add_faults(ics_particle_source *source, const icestream_error *first,
-                       icestream_error *error)
+/* Reads the lines after one whose fault is in *error, so that a user learns of all wrong lines at
+ * once. A fault of another kind, and what may take long, ends this. */
+static void add_faults(ics_particle_source *source, icestream_error *error)
 {
     size_t count = 0;
-    icestream_error one = *first;
+    icestream_error one = *error;
+    error->status = ICESTREAM_OK;
     for (size_t lines = 0; lines < MOST_LINES; ++lines) {
         ics_raw_particle unused;
         bool found;
@@ -210,7 +210,7 @@ static void add_faults(ics_particle_source *source, const icestream_error *first
             ics_error_add_counted(error, &count, one.status, ics_line_stream_name(source->lines),
                                   "%s", one.text);
         }
-        one = (icestream_error){0};
+        one.status = ICESTREAM_OK;
         const int status = source->next(source, &unused, &found, &one);
         if (!source->is_in_row || (status == ICESTREAM_OK && !found)) {
             return;
@@ -222,12 +222,9 @@ static void add_faults(ics_particle_source *source, const icestream_error *first
 static int read_next(ics_particle_source *source, ics_raw_particle *raw, bool *found,
                      icestream_error *error)
 {
-    icestream_error first = {0};
-    const int status = source->next(source, raw, found, &first);
+    const int status = source->next(source, raw, found, error);
     if (status == ICESTREAM_E_CONFIG && source->is_regular && source->is_in_row) {
-        add_faults(source, &first, error);
-    } else if (status != ICESTREAM_OK) {
-        ics_error_copy(error, &first);
+        add_faults(source, error);
     }
     return status;
 }

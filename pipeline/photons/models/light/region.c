@@ -107,7 +107,9 @@ double ics_light_distance(const ics_light_limits *limits, const ics_light_box *b
 /* The distance of two ranges. */
 static double apart(const ics_range *a, const ics_range *b)
 {
-    return fmax(0, fmax(a->low - b->high, b->low - a->high));
+    const double below = a->low - b->high, above = b->low - a->high;
+    const double most = below > above ? below : above;
+    return most > 0 ? most : 0;
 }
 
 ics_light_position ics_light_judge(const ics_light_limits *limits, const ics_light_box *box,
@@ -151,25 +153,90 @@ ics_light_position ics_light_judge(const ics_light_limits *limits, const ics_lig
     return ICS_LIGHT_IN_ICE;
 }
 
-const ice_module *ics_light_nearest(const ice_detector *detector, const double from[3],
-                                    const double to[3], double *distance)
+/* ---- the nearest module ---------------------------------------------------------------------- */
+
+void ics_light_blocks_of(const ice_detector *detector, ics_light_blocks *out)
 {
-    const double way[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-    const double square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
-    const ice_module *nearest = NULL;
-    double least = INFINITY;
+    out->detector = detector;
+    out->size = detector->module_count / ICS_LIGHT_BLOCKS + 1;
+    for (size_t i = 0; i < ICS_LIGHT_BLOCKS; ++i) {
+        out->boxes[i] = (ics_light_box)ICS_LIGHT_BOX_EMPTY;
+    }
     for (size_t i = 0; i < detector->module_count; ++i) {
         const ice_module *module = &detector->modules[i];
-        const double x = module->x - from[0], y = module->y - from[1], z = module->z - from[2];
-        const double along = x * way[0] + y * way[1] + z * way[2];
-        const double share = square > 0 ? fmin(fmax(along / square, 0), 1) : 0;
-        const double dx = x - share * way[0], dy = y - share * way[1], dz = z - share * way[2];
-        const double apart = dx * dx + dy * dy + dz * dz;
-        if (apart < least && !module->absorbs) {
-            least = apart;
-            nearest = module;
+        if (!module->absorbs) {
+            ics_light_box_add(&out->boxes[i / out->size], module->x, module->y, module->z);
         }
     }
-    *distance = sqrt(least);
-    return nearest;
+}
+
+/* A line from one point to another, and what was found near it. */
+typedef struct nearest_search {
+    const double *from;
+    double way[3], square; /* and its length squared */
+    ics_light_box box;     /* of the line */
+    const ice_module *module;
+    double least; /* square of the distance */
+} nearest_search;
+
+/* The square of a distance that no module of the box falls below. */
+static double least_of_box(const nearest_search *search, const ics_light_box *box)
+{
+    const double x = apart(&search->box.x, &box->x), y = apart(&search->box.y, &box->y),
+                 z = apart(&search->box.z, &box->z);
+    return x * x + y * y + z * z;
+}
+
+static double square_distance(const nearest_search *search, const ice_module *module)
+{
+    const double *way = search->way;
+    const double x = module->x - search->from[0], y = module->y - search->from[1],
+                 z = module->z - search->from[2];
+    const double along = x * way[0] + y * way[1] + z * way[2];
+    const double share = !(along > 0) ? 0 : along < search->square ? along / search->square : 1;
+    const double dx = x - share * way[0], dy = y - share * way[1], dz = z - share * way[2];
+    return dx * dx + dy * dy + dz * dz;
+}
+
+static void search_block(nearest_search *search, const ics_light_blocks *blocks, size_t block)
+{
+    const ice_detector *detector = blocks->detector;
+    const size_t end = (block + 1) * blocks->size;
+    for (size_t i = block * blocks->size; i < end && i < detector->module_count; ++i) {
+        const ice_module *module = &detector->modules[i];
+        const double square = square_distance(search, module);
+        const bool is_first = square == search->least && module < search->module;
+        if (!module->absorbs && (square < search->least || is_first)) {
+            search->least = square;
+            search->module = module;
+        }
+    }
+}
+
+const ice_module *ics_light_nearest(const ics_light_blocks *blocks, const double from[3],
+                                    const double to[3], double *distance)
+{
+    nearest_search search = {.from = from,
+                             .way = {to[0] - from[0], to[1] - from[1], to[2] - from[2]},
+                             .box = ICS_LIGHT_BOX_EMPTY,
+                             .least = INFINITY};
+    const double *way = search.way;
+    search.square = way[0] * way[0] + way[1] * way[1] + way[2] * way[2];
+    ics_light_box_add(&search.box, from[0], from[1], from[2]);
+    ics_light_box_add(&search.box, to[0], to[1], to[2]);
+    double bounds[ICS_LIGHT_BLOCKS];
+    size_t first = 0;
+    for (size_t i = 0; i < ICS_LIGHT_BLOCKS; ++i) {
+        bounds[i] = least_of_box(&search, &blocks->boxes[i]);
+        first = bounds[i] < bounds[first] ? i : first;
+    }
+    search_block(&search, blocks, first);
+    for (size_t i = 0; i < ICS_LIGHT_BLOCKS; ++i) {
+        /* The rounding of the squares is much smaller than this factor. */
+        if (i != first && bounds[i] <= 1.000001 * search.least) {
+            search_block(&search, blocks, i);
+        }
+    }
+    *distance = sqrt(search.least);
+    return search.module;
 }

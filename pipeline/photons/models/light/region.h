@@ -79,9 +79,20 @@ double ics_light_distance(const ics_light_limits *limits, const ics_light_box *b
 ics_light_position ics_light_judge(const ics_light_limits *limits, const ics_light_box *box,
                                    char *text, size_t size);
 
+/* The modules in blocks, with the box of each: the nearest one is found without looking at all. */
+enum { ICS_LIGHT_BLOCKS = 256 };
+typedef struct ics_light_blocks {
+    const ice_detector *detector; /* must outlive the blocks */
+    size_t size;                  /* modules of a block; the last blocks have fewer */
+    ics_light_box boxes[ICS_LIGHT_BLOCKS];
+} ics_light_blocks;
+
+void ics_light_blocks_of(const ice_detector *detector, ics_light_blocks *out);
+
 /* Returns the module that records light and is the nearest one to the line from `from` to `to` (m;
- * they may be equal), and the distance (m) of its centre. NULL: no module records light. */
-const ice_module *ics_light_nearest(const ice_detector *detector, const double from[3],
+ * they may be equal), and the distance (m) of its centre; of two equally near ones the first. NULL:
+ * no module records light. */
+const ice_module *ics_light_nearest(const ics_light_blocks *blocks, const double from[3],
                                     const double to[3], double *distance);
 
 #endif
