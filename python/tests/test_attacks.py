@@ -286,7 +286,8 @@ for number in range(TIMES):
 
 
 @pytest.mark.parametrize("call", ["icestream.run(CONFIG, rows)", "icestream._arrays.check_steps(rows)",
-                                  "icestream.Session(CONFIG).submit(rows)", "icestream.Steps.save(rows.view(icestream.Steps), 'b.npy')"])
+                                  "icestream.Session(CONFIG).submit(rows)", "icestream.Session(CONFIG).submit(rows, lend=True)",
+                                  "icestream.Steps.save(rows.view(icestream.Steps), 'b.npy')"])
 def test_a_file_of_mapped_steps_that_becomes_shorter_is_an_error(call, tmp_path):
     python(tmp_path, MAPPED % call)
 

@@ -1,5 +1,6 @@
 """run() and Session: the same hits as the program, without copies, for steps, particles and workloads."""
 import asyncio
+import copy
 import gc
 import importlib.util
 import json
@@ -239,14 +240,20 @@ def test_hits_name_their_events_and_the_settings_that_made_them():
     assert hits[1:].events is None and hits[1:].metadata is None
 
 
-def test_pickled_hits_are_whole(steps):
+def test_copies_and_pickles_of_hits_are_whole(steps):
     hits = icestream.run(CONFIG, steps)
-    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        again = pickle.loads(pickle.dumps(hits, protocol))
+    pickles = [pickle.loads(pickle.dumps(hits, protocol)) for protocol in range(pickle.HIGHEST_PROTOCOL + 1)]
+    for again in pickles + [hits.copy(), copy.copy(hits), copy.deepcopy(hits)]:
         assert type(again) is icestream.Hits and again.tobytes() == hits.tobytes() and again.account == hits.account is not None
         assert (again.ticket, again.steps, again.metadata) == (hits.ticket, hits.steps, hits.metadata)
         assert again.events.tolist() == [1, 2] and again.seconds == hits.seconds and again.thread_seconds == hits.thread_seconds
-    assert pickle.loads(pickle.dumps(hits[1:])).account is None
+        again["t"][0] += 1
+        assert again["t"][0] != hits["t"][0]
+    deep = copy.deepcopy(hits)
+    deep.events[0] = 8
+    assert hits.events[0] == 1
+    for part in pickle.loads(pickle.dumps(hits[1:])), copy.deepcopy(hits[1:]), hits[1:].copy():
+        assert part.account is None
 
 
 def test_a_sum_of_weights_counts_each_photon_once():

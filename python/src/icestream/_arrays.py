@@ -4,6 +4,7 @@ from __future__ import annotations
 import mmap
 import os
 import warnings
+from copy import deepcopy
 from typing import Any, BinaryIO, Dict, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
@@ -142,8 +143,8 @@ class Hits(np.ndarray):
     """Hits: a NumPy array with the fields of a hit file, in the order of a hit file.
 
     Hits of a session are the array that the library filled: nothing is copied. The memory is freed when the last array
-    that uses it is gone. The members below belong to the whole result of a ticket and are None in parts of it. Pickles keep
-    them.
+    that uses it is gone. The members below belong to the whole result of a ticket and are None in parts of it. Copies and
+    pickles keep them.
 
     ticket: the number of the submission. account: how its photons ended. steps: how many steps it had.
     seconds: how long it took (s). thread_seconds: for how long threads of this machine worked on it (s). events: the numbers
@@ -162,6 +163,19 @@ class Hits(np.ndarray):
     def __array_finalize__(self, _: Any) -> None:
         for name in _WHOLE:
             setattr(self, name, None)
+
+    def copy(self, *arguments: Any, **named: Any) -> "Hits":
+        copied = super().copy(*arguments, **named)
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __copy__(self) -> "Hits":
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> "Hits":
+        copied = super().copy()
+        copied.__dict__.update(deepcopy(self.__dict__, memo))
+        return copied
 
     def __reduce__(self) -> Tuple[Any, ...]:
         make, arguments, state = super().__reduce__()  # type: ignore[misc]
@@ -309,9 +323,8 @@ def _copy_of(array: Table, mapping: mmap.mmap) -> Table:
     return copy
 
 
-def check_steps(array: Any, lent: bool = False) -> Table:
-    """The steps as the library reads them: in one piece, at a multiple of 8, and, if they are not lent, in no memory of a file.
-    Copies only arrays that are not so. Fields are found by name if each fits its field of STEP. Raises UsageError if it is not
+def check_steps(array: Any) -> Table:
+    """The steps as the library reads them: in one piece, at a multiple of 8, and in no memory of a file. Copies only arrays that are not so. Fields are found by name if each fits its field of STEP. Raises UsageError if it is not
     an array of steps."""
     if not isinstance(array, np.ndarray):
         raise usage("steps: found %s, expected a NumPy array of the dtype icestream.STEP" % type(array).__name__)
@@ -323,7 +336,7 @@ def check_steps(array: Any, lent: bool = False) -> Table:
         raise usage("steps: found an array of %s, expected the dtype icestream.STEP: %s" % (array.dtype, STEP))
     if array.ndim != 1:
         raise usage("steps: found an array of %d dimensions, expected 1" % array.ndim)
-    mapping = None if lent or not len(array) else _mapping_of(array)
+    mapping = _mapping_of(array) if len(array) else None
     if mapping is not None:
         array = _copy_of(array, mapping)
     if array.dtype == STEP and array.flags.c_contiguous and array.ctypes.data % 8 == 0:

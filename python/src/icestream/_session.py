@@ -159,8 +159,8 @@ class Session:
 
         steps: an array of the dtype STEP. None: the session makes the steps, of `particles`, or of the particles or the
         workload of its configuration. settings: keys of the sections particles and workload for this submission. name:
-        what messages call the steps. lend: the session reads `steps` where they are and copies nothing; leave the array as
-        it is until the ticket is finished.
+        what messages call the steps. lend: the session reads `steps` where they are, unless they are mapped from a file or
+        check_steps() must copy them; leave the array as it is until the ticket is finished.
         """
         work, particles = ffi.new("icestream_submission *"), listed(particles)
         work.size = ffi.sizeof("icestream_submission")
@@ -169,7 +169,7 @@ class Session:
         if steps is not None:
             if particles is not None:
                 raise usage("submit: found steps and particles, expected one of them")
-            array = check_steps(steps, lend)
+            array = check_steps(steps)
             work.step_size = STEP.itemsize
             # An array without elements may have any address; the library wants one that is not NULL.
             kept.append(array if len(array) else ffi.new("icestream_step *"))
@@ -402,9 +402,8 @@ def run(config: Config = None, steps: Optional[Table] = None, particles: Particl
         raise usage("run: found steps and particles, expected one of them")
     if progress is not None and not callable(progress):
         raise usage("progress: found %s, expected a function" % type(progress).__name__)
-    array = None if steps is None else check_steps(steps)
     with Session(config, settings=settings, stages=stages, particles=particles) as session:
-        ticket = session.submit(array, lend=True)
+        ticket = session.submit(steps, lend=True)
         while session.wait(ticket, None if progress is None else SLICE) is None:
             if progress is not None:
                 progress(session.poll(ticket))
