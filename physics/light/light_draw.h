@@ -28,7 +28,8 @@ typedef enum ice_purpose {
     ICE_PURPOSE_NUMBER = 0, /* fluctuations and photons of a part of the light; item: the part */
     ICE_PURPOSE_STEP = 1,   /* position, direction and time of a step; item: step_id */
     ICE_PURPOSE_LOSSES = 2, /* number of losses of a piece of a track; item: the piece */
-    ICE_PURPOSE_LOSS = 3    /* the losses, ICE_BLOCKS_OF_LOSS blocks each; item: the piece */
+    ICE_PURPOSE_LOSS = 3,   /* the losses, ICE_BLOCKS_OF_LOSS blocks each; item: the piece */
+    ICE_PURPOSE_DECAY = 4   /* flight and decays; item: number of decays before it */
 } ice_purpose;
 
 #define ICE_BLOCKS_OF_LOSS 2u

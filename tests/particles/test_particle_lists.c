@@ -134,7 +134,7 @@ START_TEST(names_of_other_programs)
     static const struct {
         const char *name, *type; /* NULL: unknown */
     } names[] = {{"13", "mu"},
-                 {"-13", "mu"},
+                 {"-13", "mu+"},
                  {"+11", "e-"},
                  {"-11", "e+"},
                  {"22", "gamma"},
@@ -145,7 +145,6 @@ START_TEST(names_of_other_programs)
                  {"-2000001006", "hadr"},
                  {"-2000001001", "brems"},
                  {"MuMinus", "mu"},
-                 {"mu+", "mu"},
                  {"mu-", "mu"},
                  {"tau-", "tau"},
                  {"nu_mu", "nu"},

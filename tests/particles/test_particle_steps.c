@@ -151,7 +151,8 @@ static void expect_stopping(const char *energy, double share)
     const ice_muon_loss ice = ice_muon_loss_in(ICE_DENSITY);
     char list[256];
     snprintf(list, sizeof list, "{type: mu, energy: %s, length: 1000, " HERE "}", energy);
-    world w = open_particles("stopping: true, losses: none, photons_per_step: 1000000000, ", list);
+    world w = open_particles(
+        "stopping: true, decays: none, losses: none, photons_per_step: 1000000000, ", list);
     size_t count;
     icestream_step *steps = fill_all(&w, &count);
     const double range = ice_muon_range(&ice, atof(energy)), index = 1.3173, step = 1e-4;
@@ -202,10 +203,11 @@ START_TEST(stopping)
     ck_assert_uint_gt(count_all(&w).photons, 60 * 2400);
     ck_assert_uint_lt(ics_particle_steps_totals(w.steps).photons, 140 * 4500);
     close_world(&w);
-    ck_assert_double_eq(photons_of("stopping: true, ",
-                                   "{type: e-, energy: 1, " HERE "}, "
-                                   "{type: mu, energy: 0.10566, length: 10, " HERE "}"),
-                        photons_of("stopping: true, ", "{type: e-, energy: 1, " HERE "}"));
+    ck_assert_double_eq(
+        photons_of("stopping: true, decays: none, ",
+                   "{type: e-, energy: 1, " HERE "}, "
+                   "{type: mu, energy: 0.10566, length: 10, " HERE "}"),
+        photons_of("stopping: true, decays: none, ", "{type: e-, energy: 1, " HERE "}"));
 }
 END_TEST
 

@@ -25,7 +25,8 @@ START_TEST(yields)
     expect_photons("muon, 1 TeV, 1 km",
                    photons_of("losses: none, ", "{type: mu, energy: 1000, length: 1000, " HERE "}"),
                    1000 * YIELD * 1.31976);
-    expect_photons("tau", photons_of("", "{type: tau, energy: 100, length: 2000, " HERE "}"),
+    expect_photons("tau",
+                   photons_of("decays: none, ", "{type: tau, energy: 100, length: 2000, " HERE "}"),
                    2000 * YIELD * 1.27931);
     expect_photons("muon of clsim",
                    photons_of("conventions: clsim, losses: none, ",

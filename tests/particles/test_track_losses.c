@@ -254,6 +254,7 @@ END_TEST
 
 #define STRAY      "{type: brems, energy: 5, x: 0, y: 0, z: 50, zenith: 0, azimuth: 0}"
 #define TURNED     BARE ", " STRAY
+#define PRODUCT    "{type: e-, energy: 5, x: 0, y: 0, z: -30, zenith: 0, azimuth: 0}"
 #define BARE_BELOW "{type: mu, energy: 10, length: 10, " HERE "}"
 
 /* auto makes the light of a bare muon and leaves a list with losses alone. */
@@ -265,8 +266,9 @@ START_TEST(light)
     ck_assert_double_eq(photons_of("", LISTED), photons_of("losses: none, ", LISTED));
     ck_assert_double_eq(photons_of("", MUON_PIECE ", " BARE), photons_of("", MUON_PIECE));
     ck_assert_double_eq(
-        photons_of("", "{type: tau, energy: 1e5, length: 300, " HERE "}"),
-        photons_of("losses: none, ", "{type: tau, energy: 1e5, length: 300, " HERE "}"));
+        photons_of("decays: none, ", "{type: tau, energy: 1e5, length: 300, " HERE "}"),
+        photons_of("decays: none, losses: none, ",
+                   "{type: tau, energy: 1e5, length: 300, " HERE "}"));
 }
 END_TEST
 
@@ -284,8 +286,8 @@ static const struct {
     {"", LISTED ", {event: 1, type: mu, energy: 1e4, length: 30, " HERE "}",
      "particle 3: 1 track, the first one of 10000 GeV and 30 m, has no energy losses in the list "
      "and get simple ones"},
-    {"", "{type: tau, energy: 1e5, length: 30, " HERE "}", "knows those of muons only"},
-    {"", "{type: tau, energy: 10, length: 30, " HERE "}",
+    {"", "{type: tau, energy: 1e5, length: 30, " HERE "}, " PRODUCT, "knows those of muons only"},
+    {"", "{type: tau, energy: 10, length: 30, " HERE "}, " PRODUCT,
      "particle 1: 1 track, the first one of 10 GeV and 30 m, has more length than a tau of this"},
     /* The muon passes z = -50 m at 166.78 ns. Of two muons on one line any may have made a loss. */
     {"", BARE LOSS "}",

@@ -379,9 +379,9 @@ static int check_workload(const icestream_config *config, icestream_error *error
 
 static int check_particles(const icestream_config *config, icestream_error *error)
 {
-    static const char *const keys[] = {"particles.format",      "particles.events",
-                                       "particles.first_event", "particles.losses",
-                                       "particles.stopping",    "particles.cascades"};
+    static const char *const keys[] = {
+        "particles.format", "particles.events",   "particles.first_event", "particles.losses",
+        "particles.decays", "particles.stopping", "particles.cascades"};
     if (config->particles.file != NULL && strcmp(config->particles.file, "-") == 0 &&
         config->particles.format == ICS_PARTICLES_YAML) {
         return ics_config_fault(

@@ -154,6 +154,8 @@ typedef enum ics_particle_events { ICS_EVENTS_FILE, ICS_EVENTS_COUNT } ics_parti
 /* Losses along tracks: of muons whose events have none, of no track, or of all tracks. */
 typedef enum ics_cascade_form { ICS_CASCADES_STEPS, ICS_CASCADES_PROFILE } ics_cascade_form;
 typedef enum ics_losses { ICS_LOSSES_AUTO, ICS_LOSSES_NONE, ICS_LOSSES_SIMPLE } ics_losses;
+/* Decays of taus and of muons at rest: those that the list does not have, or no decays. */
+typedef enum ics_decays { ICS_DECAYS_AUTO, ICS_DECAYS_NONE } ics_decays;
 
 /* Whose numbers for light of particles to use where the public codes differ (physics.md 14.1); in
  * the order of ice_convention_name. */

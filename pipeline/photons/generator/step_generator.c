@@ -423,7 +423,7 @@ static int describe_particles(const icestream_config *config, const ics_particle
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, config->run.seed);
     *out =
-        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:b}}",
+        json_pack("{s:s, s:{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:b, s:s, s:s, s:b}}",
                   "producer", "icestream " ICESTREAM_VERSION " generate", "particles", "source",
                   config->particles.file != NULL ? config->particles.file : "particles.list",
                   "seed", seed, "conventions", conventions[config->particles.conventions], "events",
@@ -431,7 +431,9 @@ static int describe_particles(const icestream_config *config, const ics_particle
                   (json_int_t)totals->steps, "photons", (json_int_t)totals->photons, "largest_step",
                   (json_int_t)totals->largest_step, "kind", "particles", "losses",
                   (int)(config->particles.losses == ICS_LOSSES_SIMPLE), "track_losses",
-                  losses[config->particles.losses], "stopping", (int)config->particles.stopping);
+                  losses[config->particles.losses], "decays",
+                  config->particles.decays == ICS_DECAYS_AUTO ? "auto" : "none", "stopping",
+                  (int)config->particles.stopping);
     return *out != NULL ? ICESTREAM_OK : no_memory(error);
 }
 

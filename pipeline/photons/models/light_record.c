@@ -200,6 +200,7 @@ static void set_all(maker *make)
     set_medium(make);
     if (ics_config_has_particles(config)) {
         set_key(make, "particles.conventions");
+        set_key(make, "particles.decays");
         set_key(make, "particles.losses");
         set_key(make, "particles.stopping");
     }
@@ -337,9 +338,9 @@ static const char *text_of(const json_t *difference, const char *member)
 /* Whether --set can give the run this value. */
 static bool can_set(const char *key, const char *value)
 {
-    static const char *const keys[] = {"detector.oversize", "detector.radius",
-                                       "particles.conventions", "particles.losses",
-                                       "particles.stopping"};
+    static const char *const keys[] = {"detector.oversize",     "detector.radius",
+                                       "particles.conventions", "particles.decays",
+                                       "particles.losses",      "particles.stopping"};
     return (strcmp(key, "light.acceptance") == 0 && strchr(value, '(') == NULL) ||
            is_one_of(key, keys, sizeof keys / sizeof *keys);
 }

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cascade that may be a loss. */
+/* A cascade that may be a loss, or the electron of a muon that decayed at rest. */
 typedef struct cascade {
     double x, y, z;
-    bool is_loss; /* by its name */
+    bool is_loss;   /* by its name */
+    bool is_michel; /* an electron or positron of so little energy */
 } cascade;
 
 struct ics_particle_events_reader {
@@ -22,6 +23,7 @@ struct ics_particle_events_reader {
     size_t carried;    /* particles behind the window, which begin the next one */
     cascade *cascades; /* [cascade_count] of the window, room for `capacity` */
     size_t cascade_count;
+    bool has_michel; /* one of them is_michel */
     ics_muon_pieces pieces;
     bool is_part;          /* the event of the window began before it or continues after it */
     bool ended;            /* the source has given its last particle, or an error */
@@ -77,16 +79,29 @@ static bool is_loss_on(const ics_track_line *track, const cascade *particle)
     return along >= margin && along <= track->length - margin && across <= near * near;
 }
 
+/* Returns whether a particle may be the electron or positron of a muon that decayed at rest, which
+ * has at most 0.0529 GeV. */
+static bool may_be_michel(const ics_particle *particle)
+{
+    const ice_cascade kind = ics_particle_cascade_of(particle);
+    return (kind == ICE_CASCADE_ELECTRON || kind == ICE_CASCADE_POSITRON) &&
+           !ics_particle_is_loss(particle) && particle->values[ICS_PARTICLE_ENERGY] < 0.055;
+}
+
 /* Finds the cascades of the window. */
 static void gather(ics_particle_events_reader *events)
 {
     events->cascade_count = 0;
+    events->has_michel = false;
     for (size_t i = 0; i < events->count; ++i) {
         const ics_particle *particle = &events->window[i].particle;
         if (ics_particle_class_of(particle) == ICS_PARTICLE_CASCADE) {
-            events->cascades[events->cascade_count++] =
-                (cascade){particle->values[ICS_PARTICLE_X], particle->values[ICS_PARTICLE_Y],
-                          particle->values[ICS_PARTICLE_Z], ics_particle_is_loss(particle)};
+            const cascade found = {particle->values[ICS_PARTICLE_X],
+                                   particle->values[ICS_PARTICLE_Y],
+                                   particle->values[ICS_PARTICLE_Z], ics_particle_is_loss(particle),
+                                   may_be_michel(particle)};
+            events->has_michel = events->has_michel || found.is_michel;
+            events->cascades[events->cascade_count++] = found;
         }
     }
 }
@@ -110,6 +125,74 @@ static ics_track_losses losses_of(const ics_particle_events_reader *events,
         }
     }
     return events->is_part ? ICS_LOSSES_UNKNOWN : ICS_LOSSES_MISSING;
+}
+
+/* ---- decays ---------------------------------------------------------------------------------- */
+
+/* Returns whether a list has the electron of a muon: on its line, in the second half or behind it,
+ * because ranges fluctuate and a list may not give the length. */
+static bool has_michel(const ics_particle_events_reader *events, const ics_particle *muon)
+{
+    const ics_track_line line = ics_track_line_of(muon, &events->track);
+    const double range = ice_muon_range(&events->track.muon, muon->values[ICS_PARTICLE_ENERGY]);
+    for (size_t i = 0; i < events->cascade_count; ++i) {
+        const cascade *one = &events->cascades[i];
+        const double x = one->x - line.x, y = one->y - line.y, z = one->z - line.z;
+        const double along = x * line.axis.x + y * line.axis.y + z * line.axis.z;
+        const double near = ics_track_line_reach(along);
+        if (one->is_michel && along >= 0.5 * fmin(line.length, range) &&
+            x * x + y * y + z * z - along * along <= near * near) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Positions that are written with all their digits agree to within CLOSE (m). */
+#define CLOSE 1e-4
+
+/* Returns whether a particle may be a product of a tau. The products of a tau whose length is known
+ * are nearer to its end than to its start; those of another one are ahead of its start. */
+static bool is_of_tau(const ics_particle *tau, const ics_particle *particle)
+{
+    const double *v = tau->values, *of = particle->values;
+    const double length = v[ICS_PARTICLE_LENGTH];
+    const ice_axis axis = ics_particle_axis(tau);
+    const double x = of[ICS_PARTICLE_X] - v[ICS_PARTICLE_X];
+    const double y = of[ICS_PARTICLE_Y] - v[ICS_PARTICLE_Y];
+    const double z = of[ICS_PARTICLE_Z] - v[ICS_PARTICLE_Z];
+    const double along = x * axis.x + y * axis.y + z * axis.z;
+    const double across = sqrt(fmax(x * x + y * y + z * z - along * along, 0));
+    const double near = ics_track_line_reach(along);
+    if (length <= 0) {
+        return along > VERTEX && across <= near;
+    }
+    return hypot(along - length, across) <= fmin(hypot(along, across) + CLOSE, near);
+}
+
+static bool makes_light(const ics_particle *particle)
+{
+    const ics_particle_class kind = ics_particle_class_of(particle);
+    return kind == ICS_PARTICLE_CASCADE || kind == ICS_PARTICLE_TRACK;
+}
+
+static ics_decay_listed decay_of(const ics_particle_events_reader *events, size_t index)
+{
+    const ics_particle *particle = &events->window[index].particle;
+    if (ics_particle_class_of(particle) != ICS_PARTICLE_TRACK) {
+        return ICS_DECAY_NOT_LISTED;
+    }
+    if (ics_particle_is_muon(particle)) {
+        return events->has_michel && has_michel(events, particle) ? ICS_DECAY_LISTED
+                                                                  : ICS_DECAY_NOT_LISTED;
+    }
+    for (size_t i = 0; i < events->count; ++i) {
+        const ics_particle *other = &events->window[i].particle;
+        if (i != index && makes_light(other) && is_of_tau(particle, other)) {
+            return ICS_DECAY_LISTED;
+        }
+    }
+    return events->is_part ? ICS_DECAY_UNKNOWN : ICS_DECAY_NOT_LISTED;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -219,6 +302,7 @@ static void fill(ics_particle_events_reader *events)
     gather(events);
     for (size_t i = 0; i < events->count; ++i) {
         events->window[i].track_losses = losses_of(events, &events->window[i]);
+        events->window[i].decay = decay_of(events, i);
     }
 }
 

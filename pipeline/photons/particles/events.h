@@ -1,5 +1,6 @@
 /* Particles of a source, with what their whole event says about them: whether a track brings its
- * losses, and whether a muon is passed over because its pieces are in the event.
+ * losses and the products of its decay, and whether a muon is passed over because its pieces are in
+ * the event.
  *
  * An event is read ahead, up to ICS_EVENT_PARTICLES particles at a time, which take 4 MiB. A larger
  * event is looked at in parts of this size, and a track belongs to the part that it is in. A part
@@ -26,9 +27,9 @@ int ics_particle_events_create(ics_particle_source *source, const ics_track_rule
                                ics_particle_events_reader **out, icestream_error *error);
 /* Accepts NULL. */
 void ics_particle_events_destroy(ics_particle_events_reader *events);
-/* Gives the next particle, as ics_particle_source_next() does, with track_losses, `passed`
- * and is_incomparable. A muon with pieces is an error if one of them comes so much later than the
- * other that its light is already made: ICESTREAM_E_CONFIG. */
+/* Gives the next particle, as ics_particle_source_next() does, with track_losses, `decay`,
+ * `passed` and is_incomparable. A muon with pieces is an error if one of them comes so much later
+ * than the other that its light is already made: ICESTREAM_E_CONFIG. */
 int ics_particle_events_next(ics_particle_events_reader *events, ics_listed_particle *out,
                              bool *found, icestream_error *error);
 /* Returns the source. It may have read further than the last particle. */

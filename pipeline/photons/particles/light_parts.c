@@ -48,6 +48,33 @@ static void take_cascade(ics_light_parts *parts, ics_light_part *part, ice_casca
 
 /* ---- tracks ---------------------------------------------------------------------------------- */
 
+/* Adds the place of a part: the model at this distance (m) behind the start of the track. */
+static void place(const ics_light_parts *parts, double distance, ics_light_part *part)
+{
+    part->x += distance * parts->model.axis.x;
+    part->y += distance * parts->model.axis.y;
+    part->z += distance * parts->model.axis.z;
+    part->t += distance / ICE_LIGHT_SPEED;
+}
+
+/* Photons may be within WORLD (m) of the origin. */
+#define WORLD 1e4
+
+/* Returns how far it is from the start of a track to the end of the world along its axis (m), at
+ * most `length`. */
+static double clip_to_world(const ics_light_parts *parts, double length)
+{
+    const ics_light_part *model = &parts->model;
+    const double starts[3] = {model->x, model->y, model->z};
+    const double steps[3] = {model->axis.x, model->axis.y, model->axis.z};
+    for (int i = 0; i < 3; ++i) {
+        if (steps[i] != 0) {
+            length = fmin(length, (copysign(WORLD, steps[i]) - starts[i]) / steps[i]);
+        }
+    }
+    return fmax(length, 0);
+}
+
 /* Decides whether losses are made for a track. The generator has the numbers of muons, so with
  * particles.losses: auto it makes none for a tau (light_totals.h warns). With the conventions of
  * ppc it makes none for pieces, as ppc. */
@@ -55,9 +82,8 @@ static bool decide_losses(ics_light_parts *parts, ics_track_losses listed,
                           char message[ICS_PARTICLE_MESSAGE])
 {
     const ics_losses wanted = parts->setup->losses;
-    const bool is_of_ppc = parts->setup->has_ppc && ics_particle_is_piece(parts->particle);
-    const bool is_auto =
-        wanted == ICS_LOSSES_AUTO && ics_particle_is_muon(parts->particle) && !is_of_ppc;
+    const bool is_of_ppc = parts->setup->has_ppc && parts->is_piece;
+    const bool is_auto = wanted == ICS_LOSSES_AUTO && parts->is_muon && !is_of_ppc;
     if (is_auto && listed == ICS_LOSSES_UNKNOWN) {
         snprintf(message, ICS_PARTICLE_MESSAGE,
                  "mu: found no losses on this track among %d particles of its event, which has "
@@ -76,14 +102,42 @@ static bool decide_losses(ics_light_parts *parts, ics_track_losses listed,
     return true;
 }
 
-/* Taus do not decay here, so only the list knows where one ends. */
-static bool refuse_tau(const ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
+/* Draws how far a tau flies that has no length in its list. Returns false if only the list can know
+ * it. */
+static bool fly(ics_light_parts *parts, ics_decay_listed listed, char message[ICS_PARTICLE_MESSAGE])
 {
-    snprintf(
-        message, ICS_PARTICLE_MESSAGE,
-        "tau: found no length, expected the length (m) to its decay, and its decay products as "
-        "particles: a tau of %.6g GeV flies %.3g m on average, and its decay is not simulated",
-        parts->energy, ice_tau_decay_length(parts->energy));
+    if (!parts->setup->decays || listed != ICS_DECAY_NOT_LISTED) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "tau: found no length%s, expected the length (m) to its decay, and its decay "
+                 "products as particles: a tau of %.6g GeV flies %.3g m on average%s",
+                 listed == ICS_DECAY_LISTED    ? ", and particles on its line behind its start"
+                 : listed == ICS_DECAY_UNKNOWN ? " in an event too large to look for its decay"
+                                               : "",
+                 parts->energy, ice_tau_decay_length(parts->energy),
+                 parts->setup->decays
+                     ? ""
+                     : ", and decays are simulated with particles.decays: auto and "
+                       "conventions: standard");
+        return false;
+    }
+    ice_stream stream = numbers(parts, ICE_PURPOSE_DECAY, 0);
+    const double length = -log(ice_stream_positive(&stream)) * ice_tau_decay_length(parts->energy);
+    parts->length = clip_to_world(parts, length);
+    parts->decays = parts->length >= length;
+    return true;
+}
+
+/* Returns whether losses can be made for a muon that a tau decays to. */
+static bool can_lose(const ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
+{
+    if (parts->is_muon || !parts->decays || parts->energy <= ICE_LOSS_MOST ||
+        parts->setup->losses == ICS_LOSSES_NONE) {
+        return true;
+    }
+    snprintf(message, ICS_PARTICLE_MESSAGE,
+             "energy: found a tau of %.10g GeV that decays, expected at most %.10g GeV with losses "
+             "of its muon, or particles.losses: none",
+             parts->energy, ICE_LOSS_MOST);
     return false;
 }
 
@@ -95,7 +149,7 @@ static bool ends_inside(const ics_light_parts *parts, char message[ICS_PARTICLE_
                             parts->model.y + parts->length * axis.y,
                             parts->model.z + parts->length * axis.z};
     for (int i = 0; i < 3; ++i) {
-        if (fabs(ends[i]) > 1e4) {
+        if (fabs(ends[i]) > WORLD * (1 + 1e-9)) {
             snprintf(message, ICS_PARTICLE_MESSAGE,
                      "length: found a track of %.10g m to (%.10g, %.10g, %.10g), expected its end "
                      "within 10000 m",
@@ -106,50 +160,55 @@ static bool ends_inside(const ics_light_parts *parts, char message[ICS_PARTICLE_
     return true;
 }
 
-static bool begin_track(ics_light_parts *parts, ics_track_losses listed,
-                        char message[ICS_PARTICLE_MESSAGE])
+/* Chooses the length of a track, and whether the particle is at rest at its end. */
+static void choose_length(ics_light_parts *parts, bool has_length)
 {
     const ics_light_setup *setup = parts->setup;
-    const ics_particle *particle = parts->particle;
-    const bool is_muon = ics_particle_is_muon(particle);
-    parts->energy = value(particle, ICS_PARTICLE_ENERGY);
-    /* A piece of no length is no light, as in ppc; the length of another track is not known then.
-     */
-    if (ics_particle_is_piece(particle) && ics_particle_has(particle, ICS_PARTICLE_LENGTH) &&
-        value(particle, ICS_PARTICLE_LENGTH) <= 0) {
-        parts->done = true;
-        return true;
-    }
-    parts->length = value(particle, ICS_PARTICLE_LENGTH);
-    const bool has_length = parts->length > 0;
-    if (!is_muon && !has_length) {
-        return refuse_tau(parts, message);
-    }
-    if (!decide_losses(parts, listed, message)) {
-        return false;
-    }
     const double range = ice_muon_range(&setup->track.muon, parts->energy);
     if (!has_length) {
         parts->length = setup->track.length > 0 ? setup->track.length : range;
-        if (is_muon && !parts->makes_losses) {
+        if (parts->is_muon && !parts->makes_losses) {
             parts->length = fmin(parts->length, range);
         }
     }
     parts->residual = INFINITY;
     /* A muon that ends at its range stops there. */
     const bool stops = setup->stopping || (setup->slows && !has_length && !parts->makes_losses);
-    if (stops && is_muon) {
+    if (stops && parts->is_muon) {
         parts->residual = range;
         /* With losses the track ends where its energy ends. */
         if (!parts->makes_losses) {
             parts->length = fmin(parts->length, range);
         }
     }
-    if (!ends_inside(parts, message)) {
+}
+
+static bool begin_track(ics_light_parts *parts, const ics_listed_particle *listed,
+                        char message[ICS_PARTICLE_MESSAGE])
+{
+    const ics_particle *particle = parts->particle;
+    parts->is_muon = ics_particle_is_muon(particle);
+    parts->is_piece = ics_particle_is_piece(particle);
+    parts->is_positive = ics_particle_is_positive(particle);
+    parts->energy = value(particle, ICS_PARTICLE_ENERGY);
+    /* A piece of no length is no light, as in ppc; the length of another track is not known then.
+     */
+    if (parts->is_piece && ics_particle_has(particle, ICS_PARTICLE_LENGTH) &&
+        value(particle, ICS_PARTICLE_LENGTH) <= 0) {
+        parts->done = true;
+        return true;
+    }
+    parts->length = value(particle, ICS_PARTICLE_LENGTH);
+    const bool has_length = parts->length > 0 || !parts->is_muon;
+    parts->decays = parts->setup->decays && listed->decay == ICS_DECAY_NOT_LISTED;
+    if (parts->length <= 0 && !parts->is_muon && !fly(parts, listed->decay, message)) {
         return false;
     }
-    parts->done = parts->length <= 0;
-    return true;
+    if (!decide_losses(parts, listed->track_losses, message) || !can_lose(parts, message)) {
+        return false;
+    }
+    choose_length(parts, has_length);
+    return ends_inside(parts, message);
 }
 
 /* Returns whether the muon is so slow that it is followed in short pieces. */
@@ -214,8 +273,13 @@ static double draw_loss(const ics_light_parts *parts, uint32_t loss, double *sha
 static bool is_slowing(const ics_light_parts *parts)
 {
     return is_slow(parts) ||
-           (parts->setup->slows && !parts->makes_losses && ics_particle_is_muon(parts->particle) &&
-            !ics_particle_is_piece(parts->particle));
+           (parts->setup->slows && !parts->makes_losses && parts->is_muon && !parts->is_piece);
+}
+
+/* Returns whether losses have left a muon no energy. */
+static bool is_spent(const ics_light_parts *parts)
+{
+    return parts->makes_losses && parts->energy <= ICE_MUON_STOPPED;
 }
 
 /* Subtracts the energy that the piece lost and moves to the next piece. */
@@ -240,18 +304,14 @@ static void end_piece(ics_light_parts *parts)
     }
     ++parts->piece_number;
     parts->stage = 0;
-    const bool is_spent = parts->makes_losses && parts->energy <= ICE_MUON_STOPPED;
-    parts->done = parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || is_spent;
+    parts->ended =
+        parts->at >= parts->length * (1 - 1e-12) || parts->residual <= 1e-9 || is_spent(parts);
 }
 
 /* Sets the start of a part to this distance (m) behind the start of the piece. */
 static void move(const ics_light_parts *parts, double along, ics_light_part *part)
 {
-    const double distance = parts->at + along;
-    part->x += distance * part->axis.x;
-    part->y += distance * part->axis.y;
-    part->z += distance * part->axis.z;
-    part->t += distance / ICE_LIGHT_SPEED;
+    place(parts, parts->at + along, part);
 }
 
 /* The bare track of a slow piece, in parts of ICE_MUON_PIECE metres that are counted from the end
@@ -324,15 +384,103 @@ static bool next_of_piece(ics_light_parts *parts, ics_light_part *part)
     return true;
 }
 
+/* ---- decays ---------------------------------------------------------------------------------- */
+
+/* Returns whether the particle decays where its track has ended. */
+static bool decays_now(const ics_light_parts *parts)
+{
+    return parts->decays && (!parts->is_muon || parts->residual <= 1e-9 || is_spent(parts));
+}
+
+/* Begins the track of a muon of a decay, at the position and along the axis of the model. The
+ * pieces of both tracks are counted on, because random numbers belong to them. */
+static void begin_muon(ics_light_parts *parts, double energy)
+{
+    const ics_losses wanted = parts->setup->losses;
+    parts->is_muon = true;
+    parts->energy = energy;
+    parts->makes_losses =
+        wanted == ICS_LOSSES_SIMPLE || (wanted == ICS_LOSSES_AUTO && energy >= ICS_TRACK_ENERGETIC);
+    choose_length(parts, false);
+    parts->length = clip_to_world(parts, parts->length);
+    parts->at = parts->piece = 0;
+    parts->losses = 0;
+    parts->ended = false;
+}
+
+/* Begins the light of the products. */
+static void take_products(ics_light_parts *parts, const ice_decay_products *products)
+{
+    ics_decay_cascade *out = parts->cascades;
+    switch (products->kind) {
+    case ICE_DECAY_MUON:
+        begin_muon(parts, fmax(products->energy, ICE_MUON_MASS));
+        break;
+    case ICE_DECAY_ELECTRON:
+        out[0] = (ics_decay_cascade){
+            parts->is_positive ? ICE_CASCADE_POSITRON : ICE_CASCADE_ELECTRON, products->energy};
+        parts->cascades_left = 1;
+        break;
+    case ICE_DECAY_HADRONS:
+        out[1] = (ics_decay_cascade){ICE_CASCADE_PI_PLUS,
+                                     products->energy * (1 - products->electromagnetic)};
+        out[0] =
+            (ics_decay_cascade){ICE_CASCADE_GAMMA, products->energy * products->electromagnetic};
+        parts->cascades_left = 2;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Moves to the end of the track, and draws what follows there. */
+static void decay(ics_light_parts *parts)
+{
+    ics_light_part *model = &parts->model;
+    const uint32_t before = (uint32_t)parts->decayed.tau[ICE_DECAY_MUON];
+    ice_stream stream = numbers(parts, ICE_PURPOSE_DECAY, 1 + before);
+    const ice_decay_products products = parts->is_muon ? ice_decay_muon(parts->is_positive, &stream)
+                                                       : ice_decay_tau(parts->energy, &stream);
+    place(parts, parts->at, model);
+    if (parts->is_muon) {
+        const double slow = isfinite(parts->residual) ? ICE_MUON_SLOW : 0;
+        model->t += ice_muon_lag(&parts->setup->track.muon, fmin(slow, parts->at), 0);
+        /* The muon has forgotten its direction. */
+        model->axis = ice_axis_turn((ice_axis){0, 0, 1}, 2 * ice_stream_uniform(&stream),
+                                    2 * ICE_PI * ice_stream_uniform(&stream));
+        ++parts->decayed.muon[products.kind];
+    } else {
+        model->axis = ice_axis_turn(model->axis, 1 - products.cosine,
+                                    2 * ICE_PI * ice_stream_uniform(&stream));
+        ++parts->decayed.tau[products.kind];
+    }
+    model->t += products.delay;
+    parts->decays = products.kind == ICE_DECAY_MUON;
+    take_products(parts, &products);
+}
+
 static bool next_of_track(ics_light_parts *parts, ics_light_part *part)
 {
-    while (!parts->done) {
-        if (next_of_piece(parts, part)) {
+    for (;;) {
+        if (parts->cascades_left > 0) {
+            const ics_decay_cascade *one = &parts->cascades[--parts->cascades_left];
+            *part = parts->model;
+            if (one->energy > 0) {
+                take_cascade(parts, part, one->kind, one->energy);
+                return true;
+            }
+        } else if (parts->ended) {
+            if (!decays_now(parts)) {
+                return false;
+            }
+            decay(parts);
+            *part = parts->model;
+        } else if (parts->length > 0 && next_of_piece(parts, part)) {
             return true;
+        } else {
+            end_piece(parts);
         }
-        end_piece(parts);
     }
-    return false;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -364,7 +512,7 @@ bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
         return true;
     }
     if (kind == ICS_PARTICLE_TRACK) {
-        return begin_track(parts, listed->track_losses, message);
+        return begin_track(parts, listed, message);
     }
     return ics_light_source_begin(parts, kind, message);
 }
@@ -379,6 +527,7 @@ bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
     switch (ics_particle_class_of(particle)) {
     case ICS_PARTICLE_TRACK:
         if (!next_of_track(parts, out)) {
+            parts->done = true;
             return false;
         }
         break;

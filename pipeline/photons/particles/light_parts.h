@@ -2,6 +2,7 @@
 #ifndef ICS_PHOTONS_PARTICLES_LIGHT_PARTS_H
 #define ICS_PHOTONS_PARTICLES_LIGHT_PARTS_H
 
+#include "physics/light/light_decay.h"
 #include "physics/light/light_flasher.h"
 #include "pipeline/photons/particles/light_setup.h"
 #include "pipeline/photons/particles/source.h"
@@ -40,6 +41,17 @@ typedef struct ics_light_part {
     double pulse_length; /* width of the LED (0 to 127), or duration of a rectangle (ns) */
 } ics_light_part;
 
+/* Decays of a particle and of its products so far. */
+typedef struct ics_decay_counts {
+    uint64_t tau[ICE_DECAY_KINDS], muon[ICE_DECAY_KINDS];
+} ics_decay_counts;
+
+/* A cascade of a decay. */
+typedef struct ics_decay_cascade {
+    ice_cascade kind;
+    double energy; /* GeV */
+} ics_decay_cascade;
+
 /* Which part of a particle comes next. ics_light_parts_begin() fills it. */
 typedef struct ics_light_parts {
     const ics_light_setup *setup;
@@ -49,7 +61,14 @@ typedef struct ics_light_parts {
     uint32_t part; /* number of parts so far */
     bool done;
     ics_light_part model; /* members that all parts have in common */
-    bool makes_losses;    /* of tracks */
+    /* tracks: of the particle, or of a muon that it decayed to */
+    bool is_muon, is_piece, is_positive;
+    bool makes_losses;
+    bool decays; /* at the end of the track, if it ends where the particle does */
+    bool ended;  /* the track is complete */
+    ics_decay_counts decayed;
+    ics_decay_cascade cascades[2]; /* of a decay, at the position of the model */
+    uint32_t cascades_left;
     /* tracks: the piece that starts at `at` */
     double energy;            /* at its start, GeV */
     double at, piece, length; /* m */

@@ -45,6 +45,8 @@ ics_light_setup ics_light_setup_of(const icestream_config *config, const ics_mod
         .cascades_are_profiles = config->particles.cascades == ICS_CASCADES_PROFILE,
         .losses = config->particles.losses,
         .stopping = config->particles.stopping,
+        .decays = config->particles.decays == ICS_DECAYS_AUTO &&
+                  config->particles.conventions == ICS_CONVENTIONS_STANDARD,
         .has_ppc = config->particles.conventions == ICS_CONVENTIONS_PPC,
         .slows = config->particles.conventions == ICS_CONVENTIONS_STANDARD,
         .track = {.length = config->particles.track_length, .muon = ice_muon_loss_in(density)},

@@ -26,6 +26,7 @@ typedef struct ics_light_setup {
     bool cascades_are_profiles;
     ics_losses losses;
     bool stopping;
+    bool decays;  /* of taus and of muons at rest */
     bool has_ppc; /* particles.conventions: ppc */
     bool slows;   /* secondaries follow the mean energy of a muon along its track */
     ics_track_rule track;

@@ -140,6 +140,10 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
                                                       of->values[ICS_PARTICLE_ENERGY])) {
         count_track(totals, ICS_TRACK_LONG, particle, parts);
     }
+    if (!ics_particle_is_muon(of) && of->values[ICS_PARTICLE_LENGTH] > 0 &&
+        particle->decay != ICS_DECAY_LISTED) {
+        count_track(totals, parts->decays ? ICS_TRACK_DECAYS : ICS_TRACK_STABLE, particle, parts);
+    }
     if (!ics_particle_is_muon(of) &&
         parts->length > TAU_MARGIN * ice_tau_decay_length(of->values[ICS_PARTICLE_ENERGY])) {
         count_track(totals, ICS_TRACK_OLD, particle, parts);
@@ -152,12 +156,40 @@ void ics_light_totals_add(ics_light_totals *totals, uint64_t photons)
     totals->photons += (double)photons;
 }
 
+void ics_light_totals_add_decays(ics_light_totals *totals, const ics_light_parts *parts)
+{
+    for (int i = 0; i < ICE_DECAY_KINDS; ++i) {
+        totals->decayed.tau[i] += parts->decayed.tau[i];
+        totals->decayed.muon[i] += parts->decayed.muon[i];
+    }
+}
+
 void ics_light_totals_end(ics_light_totals *totals)
 {
     end_event(totals);
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
+
+static void describe_decays(const ics_decay_counts *decayed, FILE *out)
+{
+    const uint64_t *tau = decayed->tau, *muon = decayed->muon;
+    const uint64_t taus = tau[ICE_DECAY_ELECTRON] + tau[ICE_DECAY_MUON] + tau[ICE_DECAY_HADRONS];
+    if (taus > 0) {
+        fprintf(out,
+                "  decays   %" PRIu64 " tau%s: %" PRIu64 " to an electron, %" PRIu64
+                " to a muon, %" PRIu64 " to hadrons\n",
+                taus, taus == 1 ? "" : "s", tau[ICE_DECAY_ELECTRON], tau[ICE_DECAY_MUON],
+                tau[ICE_DECAY_HADRONS]);
+    }
+    const uint64_t muons = muon[ICE_DECAY_ELECTRON] + muon[ICE_DECAY_CAPTURE];
+    if (muons > 0) {
+        fprintf(out,
+                "  decays   %" PRIu64 " muon%s at rest: %" PRIu64 " to an electron, %" PRIu64
+                " captured by nuclei\n",
+                muons, muons == 1 ? "" : "s", muon[ICE_DECAY_ELECTRON], muon[ICE_DECAY_CAPTURE]);
+    }
+}
 
 void ics_light_totals_describe(const ics_light_totals *totals, FILE *out)
 {
@@ -186,6 +218,7 @@ void ics_light_totals_describe(const ics_light_totals *totals, FILE *out)
         }
         fprintf(out, ": %.3g photons\n", type->photons);
     }
+    describe_decays(&totals->decayed, out);
 }
 
 static const char *const texts[ICS_TRACK_WARNINGS] = {
@@ -197,7 +230,7 @@ static const char *const texts[ICS_TRACK_WARNINGS] = {
         "missing (particles.losses: simple makes it)",
     [ICS_TRACK_TAU] =
         "no energy losses in the list, and none are made, because the generator knows "
-        "those of muons only, so most of the light may be missing",
+        "those of muons only, so that their light is missing",
     [ICS_TRACK_TWICE] = "energy losses in the list, and particles.losses: simple makes them again "
                         "(particles.losses: auto does not)",
     [ICS_TRACK_MIXED] =
@@ -205,6 +238,12 @@ static const char *const texts[ICS_TRACK_WARNINGS] = {
         "in the list; with a complete list say particles.losses: none",
     [ICS_TRACK_UNKNOWN] = "no energy losses near them in the list, and the event is too large to "
                           "look at all of it",
+    [ICS_TRACK_DECAYS] =
+        "no decay products at the end in the list, so that it decays there (particles.decays: none "
+        "leaves the products out)",
+    [ICS_TRACK_STABLE] =
+        "no decay products at the end in the list, and none are made (particles.decays: auto with "
+        "conventions: standard makes them)",
     [ICS_TRACK_LONG] =
         "more length than a muon of this energy flies (particles.stopping: true ends "
         "it there)",

@@ -16,13 +16,15 @@ typedef enum ics_track_warning {
     ICS_TRACK_TWICE,   /* losses are listed and made */
     ICS_TRACK_MIXED,   /* losses are made, while other tracks have theirs in the list */
     ICS_TRACK_UNKNOWN, /* the event is too large to look for losses */
-    ICS_TRACK_LONG,    /* longer than a muon of its energy flies */
-    ICS_TRACK_OLD,     /* longer than a tau of its energy flies */
-    ICS_TRACK_FAR,     /* muons and pieces in an event with too many of them to compare all */
-    ICS_TRACK_PIECES,  /* passed over, because its pieces make the light */
-    ICS_TRACK_PPC,     /* any particle that ppc gives no light */
-    ICS_TRACK_RAY,     /* ph with conventions of ppc and another spectrum than that of ppc */
-    ICS_TRACK_SPREAD,  /* a cascade with a length, over which ppc spreads its light */
+    ICS_TRACK_DECAYS, /* a tau that decays at the end of a listed length, without listed products */
+    ICS_TRACK_STABLE, /* the same, and decays are not simulated */
+    ICS_TRACK_LONG,   /* longer than a muon of its energy flies */
+    ICS_TRACK_OLD,    /* longer than a tau of its energy flies */
+    ICS_TRACK_FAR,    /* muons and pieces in an event with too many of them to compare all */
+    ICS_TRACK_PIECES, /* passed over, because its pieces make the light */
+    ICS_TRACK_PPC,    /* any particle that ppc gives no light */
+    ICS_TRACK_RAY,    /* ph with conventions of ppc and another spectrum than that of ppc */
+    ICS_TRACK_SPREAD, /* a cascade with a length, over which ppc spreads its light */
     ICS_TRACK_WARNINGS
 } ics_track_warning;
 
@@ -57,6 +59,7 @@ typedef struct ics_light_totals {
     uint64_t dark_event;
     size_t begin,
         dark_position; /* positions of the first particle of the last event, and of a dark one */
+    ics_decay_counts decayed;
     ics_warned_tracks warned[ICS_TRACK_WARNINGS];
     ics_stray_losses strays;
     ics_list_warnings list; /* for lists that can be read only once */
@@ -67,10 +70,13 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
                             const ics_light_parts *parts);
 /* Counts photons of the last particle. */
 void ics_light_totals_add(ics_light_totals *totals, uint64_t photons);
+/* Counts the decays of the last particle, after its last part. */
+void ics_light_totals_add_decays(ics_light_totals *totals, const ics_light_parts *parts);
 /* Ends the last event. Called once, before the two functions below. */
 void ics_light_totals_end(ics_light_totals *totals);
 
-/* Writes a line about events, and a line for each type of particle in the list. */
+/* Writes a line about events, a line for each type of particle in the list, and one about decays.
+ */
 void ics_light_totals_describe(const ics_light_totals *totals, FILE *out);
 /* Returns what is wrong with a list whose particles make no light. */
 const char *ics_light_totals_explain_dark(const ics_light_totals *totals);

@@ -27,7 +27,7 @@ static const struct {
     {"EMinus", 11, "e-"},
     {"EPlus", -11, "e+"},
     {"MuMinus", 13, "mu"},
-    {"MuPlus", -13, "mu"},
+    {"MuPlus", -13, "mu+"},
     {"TauMinus", 15, "tau"},
     {"TauPlus", -15, "tau"},
     {"NuE", 12, "nu"},
@@ -87,10 +87,10 @@ enum { NAMES = sizeof names / sizeof *names };
 static const struct {
     const char *name, *type;
 } f2k_names[] = {
-    {"mu-", "mu"},      {"mu+", "mu"},       {"tau-", "tau"},   {"tau+", "tau"},  {"nu_e", "nu"},
-    {"~nu_e", "nu"},    {"nu_mu", "nu"},     {"~nu_mu", "nu"},  {"nu_tau", "nu"}, {"~nu_tau", "nu"},
-    {"brehm", "brems"}, {"mupair", "epair"}, {"nucle", "munu"}, {"p+", "p"},      {"p-", "pbar"},
-    {"k0", "K0L"},      {"k+", "pi+"},       {"k-", "pi-"},
+    {"mu-", "mu"},       {"tau-", "tau"},   {"tau+", "tau"},  {"nu_e", "nu"},    {"~nu_e", "nu"},
+    {"nu_mu", "nu"},     {"~nu_mu", "nu"},  {"nu_tau", "nu"}, {"~nu_tau", "nu"}, {"brehm", "brems"},
+    {"mupair", "epair"}, {"nucle", "munu"}, {"p+", "p"},      {"p-", "pbar"},    {"k0", "K0L"},
+    {"k+", "pi+"},       {"k-", "pi-"},
 };
 enum { F2K_NAMES = sizeof f2k_names / sizeof *f2k_names };
 

@@ -10,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* All names of physics.md 10.6. `detail` is the profile of a cascade, or the number of a candle.
+/* All names of physics.md 10.6. `detail` is the profile of a cascade, the number of a candle, or 1
+ * for a muon of positive charge.
  * `mass` is the least total energy (GeV), rounded down in its sixth digit. Sums of losses and of
  * hadrons have no mass. */
 static const struct {
@@ -36,9 +37,10 @@ static const struct {
     {"n", ICS_PARTICLE_CASCADE, ICE_CASCADE_NEUTRON, 0.939565},
     {"pbar", ICS_PARTICLE_CASCADE, ICE_CASCADE_ANTIPROTON, 0.938272},
     {"mu", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
+    {"mu+", ICS_PARTICLE_TRACK, 1, ICE_MUON_MASS},
     {"amu", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
     {"amu-", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
-    {"amu+", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
+    {"amu+", ICS_PARTICLE_TRACK, 1, ICE_MUON_MASS},
     {"tau", ICS_PARTICLE_TRACK, 0, ICE_TAU_MASS},
     {"ph", ICS_PARTICLE_RAY, 0, 0},
     {"flasher", ICS_PARTICLE_FLASHER, 0, 0},
@@ -112,6 +114,11 @@ bool ics_particle_is_muon(const ics_particle *particle)
 {
     return ics_particle_class_of(particle) == ICS_PARTICLE_TRACK &&
            strcmp(types[ics_particle_type_of(particle)].name, "tau") != 0;
+}
+
+bool ics_particle_is_positive(const ics_particle *particle)
+{
+    return types[ics_particle_type_of(particle)].detail != 0;
 }
 
 bool ics_particle_is_piece(const ics_particle *particle)

@@ -88,7 +88,7 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
 ics_particle_field ics_particle_field_find(const char *text, size_t length, const char **nearest);
 const char *ics_particle_field_name(ics_particle_field field);
 /* Number of types of particles and of other light sources. */
-enum { ICS_PARTICLE_TYPES = 30 };
+enum { ICS_PARTICLE_TYPES = 31 };
 /* Returns the name of a type by its index, NULL after the last one. */
 const char *ics_particle_type_name(size_t index);
 /* Returns the index of the type of a particle. */
@@ -109,6 +109,8 @@ ics_particle_class ics_particle_class_of(const ics_particle *particle);
 ice_cascade ics_particle_cascade_of(const ics_particle *particle);
 /* Returns whether a particle is a track of a muon, the only tracks for which losses can be made. */
 bool ics_particle_is_muon(const ics_particle *particle);
+/* Returns whether a muon has positive charge; mu and amu, whose charge is not known, have not. */
+bool ics_particle_is_positive(const ics_particle *particle);
 /* Returns whether a particle is by its name a piece of a muon (amu), between two of its energy
  * losses. Programs that propagate muons write such pieces after the muon. */
 bool ics_particle_is_piece(const ics_particle *particle);

@@ -252,6 +252,7 @@ int ics_particle_source_next(ics_particle_source *source, ics_listed_particle *o
     out->event = source->event;
     out->number = (uint32_t)source->number++;
     out->track_losses = ICS_LOSSES_NOT_NEEDED;
+    out->decay = ICS_DECAY_NOT_LISTED;
     out->passed = source->has_ppc && raw.is_dark_in_ppc ? ICS_PASSED_PPC : ICS_PASSED_NOT;
     out->is_incomparable = false;
     out->position = ics_particle_source_position(source);

@@ -16,6 +16,13 @@ typedef enum ics_track_losses {
     ICS_LOSSES_UNKNOWN /* the event is too large to find out */
 } ics_track_losses;
 
+/* Whether the event of a tau or muon has the products of its decay (particles/events.h). */
+typedef enum ics_decay_listed {
+    ICS_DECAY_NOT_LISTED,
+    ICS_DECAY_LISTED,
+    ICS_DECAY_UNKNOWN /* the event is too large to find out */
+} ics_decay_listed;
+
 /* Whether a particle is passed over: it is counted, and makes no light. */
 typedef enum ics_passed_over {
     ICS_PASSED_NOT,
@@ -29,6 +36,7 @@ typedef struct ics_listed_particle {
     uint64_t event;                /* ascends */
     uint32_t number;               /* number in its event, from 0 */
     ics_track_losses track_losses; /* set by particles/events.h */
+    ics_decay_listed decay;        /* set by particles/events.h */
     ics_passed_over passed;
     bool is_incomparable; /* a muon or a piece that may have its light twice (muon_pieces.h) */
     size_t position;      /* line or entry in its list, from 1 */

@@ -154,6 +154,9 @@ static int next_part(ics_particle_steps *steps, bool *found, icestream_error *er
             ICS_TRY(take_part(steps, error));
             continue;
         }
+        if (steps->has_particle) {
+            ics_light_totals_add_decays(&steps->light, &steps->parts);
+        }
         steps->has_particle = false;
         ICS_TRY(next_particle(steps, found, error));
         if (!*found) {

@@ -40,6 +40,7 @@ static int count_light(surveyor *self, ics_light_parts *parts, size_t position,
         }
         self->parts_left -= self->parts_left > 0;
     }
+    ics_light_totals_add_decays(&self->out->light, parts);
     ++self->out->counted;
     return ICESTREAM_OK;
 }

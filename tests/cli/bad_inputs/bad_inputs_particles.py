@@ -28,7 +28,10 @@ def f2k_cases():
         "found particles without light, expected at least one photon; with particles.conventions: ppc only",
         options="-s particles.conventions=ppc ")
     particles("a tau without a length", FRAME + b"TR 1 0 tau- 0 0 0 0 0 ? 100 0\n" + END,
-        "p.f2k:4: error: tau: found no length, expected the length (m) to its decay, and its decay products as particles: a tau of 100 GeV flies 0.0049 m on average")
+        "p.f2k:4: error: tau: found no length, expected the length (m) to its decay, and its decay products as particles: a tau of 100 GeV flies 0.0049 m on average, and decays are simulated with particles.decays: auto",
+        options="-s particles.decays=none ")
+    particles("a tau without a length and something on its line", FRAME + b"TR 1 0 tau- 0 0 0 0 0 ? 1e6 0\nTR 1 0 hadr 0 0 -40 0 0 0 5 0\n" + END,
+        "p.f2k:4: error: tau: found no length, and particles on its line behind its start, expected the length (m) to its decay")
     particles("no particle", FRAME + END, "p.f2k:6: error: found no particle, expected at least one")
     particles("a field missing", FRAME + b"TR 1 0 e- 0 0 0 0 0 0 1\n" + END, "p.f2k:4: error: TR: found 11 fields, expected 12")
     particles("a coordinate that is not a number", FRAME + b"TR 1 0 e- 0 nan 0 0 0 0 1 0\n" + END,
