@@ -1,4 +1,4 @@
-/* Decays of taus in flight and of muons at rest (physics.md 10.7).
+/* Decays of taus that fly and of muons at rest (physics.md 10.7).
  *
  * Shares of modes, masses and mean lives: Review of Particle Physics, 2026 (pdg.lbl.gov/api).
  * Directions of hadrons from polarised taus: S. Iyer Dutta, M. H. Reno, I. Sarcevic, Phys. Rev. D
@@ -32,12 +32,12 @@ typedef struct ice_decay_products {
     ice_decay kind;
     double energy;          /* GeV, with the mass of an electron or muon; of hadrons: their sum */
     double electromagnetic; /* share of pi0 in the energy of hadrons */
-    double cosine;          /* between the flight of the parent and these products */
+    double cosine;          /* between the direction of the parent and these products */
     double delay;           /* ns, from the end of the track to the decay */
 } ice_decay_products;
 
 /* A mode of the tau with hadrons of a mass (GeV). A tau of a neutrino is left-handed, its
- * antiparticle right-handed; in its rest frame the cosine c between the hadrons and its flight then
+ * antiparticle right-handed; in its rest frame the cosine c between the hadrons and its motion then
  * has the density (1 - asymmetry * c)/2. */
 typedef struct ice_tau_mode {
     double share;
@@ -79,10 +79,10 @@ ICE_FN double ice_decay_cosine(double slope, double u)
     return fmin(fmax((4.0 * u - 2.0 + slope) / (1.0 + root), -1.0), 1.0);
 }
 
-/* Draws the energy (GeV) of the charged lepton in the rest frame, and its cosine to the flight of
- * the parent. The neglected masses of leptons change energies by less than (m/M)^2. The density in
- * x, energy / largest energy, is x^2 ((3 - 2 x) - handedness (1 - 2 x) cosine), handedness 1 of the
- * leptons of neutrinos, and 0 without polarisation. */
+/* Draws the energy (GeV) of the charged lepton in the rest frame, and its cosine to the direction
+ * of the parent. The neglected masses of leptons change energies by less than (m/M)^2. The density
+ * in x, energy / largest energy, is x^2 ((3 - 2 x) - handedness (1 - 2 x) cosine), handedness 1 of
+ * the leptons of neutrinos, and 0 without polarisation. */
 ICE_FN double ice_decay_lepton(double parent, double mass, double handedness, double *cosine,
                                ice_stream *stream)
 {

@@ -29,7 +29,7 @@ typedef enum ice_purpose {
     ICE_PURPOSE_STEP = 1,   /* position, direction and time of a step; item: step_id */
     ICE_PURPOSE_LOSSES = 2, /* number of losses of a piece of a track; item: the piece */
     ICE_PURPOSE_LOSS = 3,   /* the losses, ICE_BLOCKS_OF_LOSS blocks each; item: the piece */
-    ICE_PURPOSE_DECAY = 4   /* flight and decays; item: number of decays before it */
+    ICE_PURPOSE_DECAY = 4   /* distance and decays; item: number of decays before it */
 } ice_purpose;
 
 #define ICE_BLOCKS_OF_LOSS 2u

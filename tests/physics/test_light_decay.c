@@ -97,7 +97,7 @@ START_TEST(tau)
 }
 END_TEST
 
-/* A slow tau shares its energy with its neutrinos, too, and its products fly aside. */
+/* A slow tau shares its energy with its neutrinos, too, and its products fly at large angles. */
 START_TEST(slow_tau)
 {
     moment along = {0};

@@ -21,7 +21,7 @@ forms() {
 forms genie genie.txt "particles  8 in 2 events" "  mu       1, 15.2 GeV, " "  hadr     2, 1.50006 GeV" \
     "  pi+      1, 6.3 GeV" "  nu       1" "  nucleus  1, "
 forms proposal proposal.csv "particles  6 in 2 events" "  brems    1, 40 GeV" "  munu     1, 12 GeV" \
-    "  mu       2, 700 GeV, 600 m" "  dark     1" "proposal.csv:7: 1 track" "get simple ones, while others"
+    "  mu       1, 500 GeV, 300 m" "  mu+      1, 200 GeV, 300 m" "  dark     1" "proposal.csv:7: 1 track" "get simple ones, while others"
 forms siren siren.jsonl "particles  4 in 2 events" "  e-       1, 400 GeV" "  hadr     2, 1100 GeV"
 # Muons of GENIE and SIREN are bare, and the first muon of PROPOSAL is not.
 expect 0 "$ICESTREAM" generate -s particles.file=proposal.csv -s particles.losses=none -o a.steps.npy
