@@ -82,7 +82,7 @@ static int check(const char *target, size_t *differences, icestream_error *error
 static const struct {
     const char *set, *said;
 } refused[] = {
-    {"run.seed=4", "--set run.seed: error: run.seed: found 4, expected 3 as in the hits, because "},
+    {"run.seed=4", "--to run.seed: error: run.seed: found 4, expected 3 as in the hits, because "},
     {"detector.oversize=5", "detector.oversize: found 5, expected 1 as in the hits, because "},
     {"detector.types={a: {shape: sphere, radius: 0.2}}", "detector.types: found "},
     {"run.bounce_limit=9", "run.bounce_limit: found 9, expected 10000"},
@@ -90,6 +90,8 @@ static const struct {
     {"ice.absorb_above=500", "ice.absorb_above: found 500, expected off"},
     {"workload.steps=6", "workload.steps: found 6, expected 5 as in the hits"},
     {"stages.detect=pe", "stages.detect: found pe, expected none"},
+    {"ice.tilt=perhaps", "--to ice.tilt=perhaps: error: ice.tilt: found 'perhaps'"},
+    {"ice.tlit=true", "--to ice.tlit=true: error: unknown key 'ice.tlit'"},
 };
 
 START_TEST(refusals_name_key_and_values)

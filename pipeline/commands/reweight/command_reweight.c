@@ -23,8 +23,8 @@ static const ics_option options[OPTIONS] = {
     [OPTION_TO] = {.name = "to",
                    .type = ICS_OPTION_TEXTS,
                    .value = "OTHER",
-                   .help = "the other ice: a YAML file with the keys that change, or KEY=VALUE; "
-                           "may be repeated"},
+                   .help = "the other ice or detection: a YAML file with the keys that change, or "
+                           "KEY=VALUE; may be repeated"},
     [OPTION_STEPS] = {.name = "steps",
                       .type = ICS_OPTION_TEXT,
                       .value = "FILE",

@@ -9,6 +9,7 @@
 #include "pipeline/photons/files/weight_sum.h"
 #include "pipeline/photons/provenance/origin.h"
 #include "pipeline/photons/replay/made_run.h"
+#include "pipeline/photons/replay/target_light.h"
 #include "pipeline/photons/replay/targets.h"
 #include "pipeline/production/telemetry/task_progress.h"
 
@@ -24,6 +25,7 @@ typedef struct target {
     icestream_config *config;
     ics_world world;
     ics_origin origin;
+    ics_target_light *light;
     json_t *differences; /* keys with both values */
     ics_weight_sum sum;
     double largest;
@@ -70,7 +72,11 @@ static int make_target(reweighter *r, size_t i)
     ICS_TRY(ics_origin_create(t->config, t->world.models, &t->origin, r->error));
     ICS_TRY(ics_device_gpu_options_from_config(t->config, &stages, r->error));
     r->others[i] = (ics_replay_target){t->world.tables, stages.variants.scatter, t->name};
-    return ics_replay_check_target(r->run.world.tables, &r->others[i], r->error);
+    ICS_TRY(ics_replay_check_target(r->run.world.tables, &r->others[i], r->error));
+    const ics_target_hits hits = {r->run.steps, r->run.list.count,
+                                  ics_config_content(r->run.config)};
+    return ics_target_light_create(r->run.world.models, t->world.models, &hits, t->name, &t->light,
+                                   r->error);
 }
 
 static int make_targets(reweighter *r)
@@ -117,13 +123,15 @@ static int put(void *self, const ics_replay_result *result)
     add(&r->own, hit, 1);
     for (size_t i = 0; i < r->options->target_count; ++i) {
         target *t = &r->targets[i];
-        const double weight = exp(result->log_weights[i]);
+        const double light = ics_target_light_weight(t->light, hit, &r->run.steps[result->hit]);
+        const double weight = light * exp(result->log_weights[i]);
         if (!isfinite(weight)) {
             return ics_error_set(r->error, ICESTREAM_E_CONFIG,
                                  "%s: hit %" PRIu64 ":%u:%u: found a weight with the logarithm "
-                                 "%g, expected a finite weight; the target is too different",
+                                 "%g of its path and the factor %g of its light (%g nm), expected "
+                                 "a finite weight; the target is too different",
                                  t->name, hit->event_id, hit->step_id, hit->photon_id,
-                                 result->log_weights[i]);
+                                 result->log_weights[i], light, (double)hit->wavelength);
         }
         add(&t->sum, hit, weight);
         t->largest = fmax(t->largest, weight);
@@ -307,6 +315,7 @@ int icestream_reweight(const icestream_config *config, const icestream_reweight_
     ics_table_writer_destroy(r.writer);
     for (size_t i = 0; r.targets != NULL && i < options->target_count; ++i) {
         json_decref(r.targets[i].differences);
+        ics_target_light_destroy(r.targets[i].light);
         ics_world_destroy(&r.targets[i].world);
         icestream_config_destroy(r.targets[i].config);
     }

@@ -93,18 +93,21 @@ void icestream_config_destroy(icestream_config *config)
     }
 }
 
-/* Applies "path=value". The configuration keeps the document, because messages name its places. */
-static int apply_set(icestream_config *config, const char *set, icestream_error *error)
+/* Applies "path=value", which `option` gave. The configuration keeps the document, because messages
+ * name its places. */
+static int apply_set(icestream_config *config, const char *option, const char *set,
+                     icestream_error *error)
 {
     const char *equals = strchr(set, '=');
     if (equals == NULL || equals == set) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "--set %s: error: expected path=value, as in graph.schedule=fused",
-                             set);
+                             "%s %s: error: expected path=value, as in graph.schedule=fused",
+                             option, set);
     }
     ICS_FREES char *name = NULL, *key = strndup(set, (size_t)(equals - set));
     /* Messages have the name. A URL may have a secret. */
-    if (key == NULL || asprintf(&name, "--set %s", strstr(equals, "://") != NULL ? key : set) < 0) {
+    if (key == NULL ||
+        asprintf(&name, "%s %s", option, strstr(equals, "://") != NULL ? key : set) < 0) {
         name = NULL;
         return out_of_memory(error);
     }
@@ -183,7 +186,8 @@ static int fill(icestream_config *config, icestream_error *error)
                              value_at(ics_yaml_root(document), ics_config_keys[i].path) != NULL;
     }
     for (size_t i = 0; i < origin->set_count; ++i) {
-        int result = apply_set(config, origin->sets[i], error);
+        const char *option = i < origin->set_count - origin->later_count ? "--set" : origin->later;
+        int result = apply_set(config, option, origin->sets[i], error);
         status = status ? status : result;
     }
     if (origin->overlay != NULL) {
@@ -232,10 +236,11 @@ static int load(const char *path, ics_yaml *document, const char *const *sets, s
     return ICESTREAM_OK;
 }
 
-/* Makes a configuration of the run file and the settings of `base`, more settings after those, and
- * a document (NULL: none), which it owns from now on. */
-static int derive(const icestream_config *base, const char *const *sets, size_t set_count,
-                  ics_yaml *overlay, icestream_config **out, icestream_error *error)
+/* Makes a configuration of the run file and the settings of `base`, more settings of `option` after
+ * those, and a document (NULL: none), which it owns from now on. */
+static int derive(const icestream_config *base, const char *option, const char *const *sets,
+                  size_t set_count, ics_yaml *overlay, icestream_config **out,
+                  icestream_error *error)
 {
     const ics_config_origin *origin = base->origin;
     const size_t count = origin->set_count + set_count;
@@ -257,6 +262,8 @@ static int derive(const icestream_config *base, const char *const *sets, size_t 
     config->origin->base = (icestream_config *)base;
     config->origin->document = origin->document;
     config->origin->overlay = overlay;
+    config->origin->later = option;
+    config->origin->later_count = set_count;
     if (overlay != NULL) {
         config->origin->documents[config->origin->count++] = overlay;
     }
@@ -265,12 +272,12 @@ static int derive(const icestream_config *base, const char *const *sets, size_t 
     return ICESTREAM_OK;
 }
 
-int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
-                      icestream_config **out, icestream_error *error)
+int ics_config_derive(const icestream_config *base, const char *option, const char *const *sets,
+                      size_t set_count, icestream_config **out, icestream_error *error)
 {
     *out = NULL;
     clear_error(error);
-    return derive(base, sets, set_count, NULL, out, error);
+    return derive(base, option, sets, set_count, NULL, out, error);
 }
 
 int ics_config_overlay(const icestream_config *base, const char *path, icestream_config **out,
@@ -280,7 +287,7 @@ int ics_config_overlay(const icestream_config *base, const char *path, icestream
     *out = NULL;
     clear_error(error);
     ICS_TRY(ics_yaml_read_file(path, &document, error));
-    return derive(base, NULL, 0, document, out, error);
+    return derive(base, "--set", NULL, 0, document, out, error);
 }
 
 int icestream_config_load(const char *path, const char *const *sets, size_t set_count,

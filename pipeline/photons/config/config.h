@@ -237,10 +237,10 @@ void ics_config_print_light_settings(const icestream_config *config, FILE *out);
 void ics_config_hold(const icestream_config *config);
 
 /* Makes a configuration of the run file and the settings of `base`, with more settings KEY=VALUE
- * after those. Reads no file again. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller destroys
- * *out. */
-int ics_config_derive(const icestream_config *base, const char *const *sets, size_t set_count,
-                      icestream_config **out, icestream_error *error);
+ * after those; `option`, a constant such as "--set", gave them. Reads no file again.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. The caller destroys *out. */
+int ics_config_derive(const icestream_config *base, const char *option, const char *const *sets,
+                      size_t set_count, icestream_config **out, icestream_error *error);
 
 /* Makes a configuration of the run file and the settings of `base`, in which the keys of the file
  * `path` replace others. Relative paths in it begin in its folder. `base` must not be the result of

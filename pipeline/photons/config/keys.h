@@ -43,6 +43,8 @@ struct ics_config_origin {
     ics_yaml *overlay;  /* keys that replace those of the run file and of --set; NULL: none */
     char **sets;        /* [set_count], the texts of --set */
     size_t set_count;
+    const char *later; /* the option that gave the last later_count of them, for messages */
+    size_t later_count;
     icestream_config *base; /* owns the document of the run file; NULL: `documents` does */
     const ics_yaml_node *given[ICS_CONFIG_KEYS]; /* the node of each value; NULL: default */
     bool changed[ICS_CONFIG_KEYS];               /* true: the value is not the default */

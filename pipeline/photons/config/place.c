@@ -19,7 +19,8 @@ const char *ics_config_place(const icestream_config *config, const char *key_pat
     } else if (node->line) {
         ics_yaml_place(node, buffer, size);
     } else {
-        snprintf(buffer, size, "--set %s", key_path);
+        const char *name = node->source->name; /* "--set run.seed=2" */
+        snprintf(buffer, size, "%.*s %s", (int)strcspn(name, " "), name, key_path);
     }
     return buffer;
 }

@@ -4,8 +4,8 @@
  * The weight of a hit in another ice ("target") is the ratio of the probability of its path, up to
  * the hit, in the target to that in the ice that made it ("own"). docs/reweighting.md has the
  * formula and its derivation; stages/path_weight.h computes it. Both ices are evaluated along the
- * same path, with their own tables and by the rules of the stages. Of what is no ice (acceptance,
- * efficiency, spectrum, yield) nothing is weighted here.
+ * same path, with their own tables and by the rules of the stages. What is no ice (acceptance,
+ * efficiency, spectrum) is weighted by target_light.h.
  */
 #ifndef ICS_PHOTONS_REPLAY_REPLAY_H
 #define ICS_PHOTONS_REPLAY_REPLAY_H
@@ -73,8 +73,8 @@ typedef struct ics_replay_sink {
 } ics_replay_sink;
 
 /* Returns an error that names what differs if a target differs from the own tables in something
- * that no weight describes: seed, bounce limit, boundaries of the world, modules, cables, spectra,
- * index of refraction, and, if light is bent by birefringence in one of both, also tilt, flow,
+ * that no weight describes: seed, bounce limit, boundaries of the world, modules, cables, index of
+ * refraction, and, if light is bent by birefringence in one of both, also tilt, flow,
  * layers' heights, strengths and angles of birefringence, and columns of hole ice. This is a check
  * of the numbers after the one of the configuration's keys. ICESTREAM_E_CONFIG. */
 int ics_replay_check_target(const ics_tables *own, const ics_replay_target *target,

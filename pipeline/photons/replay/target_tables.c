@@ -21,7 +21,6 @@ static const table_array fixed[] = {
     ARRAY(absorbs, "modules that only absorb"),
     ARRAY(shapes.table, "shapes, orientations or cables of the modules"),
     ARRAY(shapes.meshes, "meshes of the modules"),
-    ARRAY(wavelengths, "spectra of the light"),
 };
 
 /* What decides the deflections by birefringence. */
@@ -123,9 +122,6 @@ static const char *find_other_number(const ice_tables *a, const ice_tables *b)
     if (a->radius != b->radius || a->module_count != b->module_count || (other & detector) != 0 ||
         a->keep_hit_photons != b->keep_hit_photons) {
         return "detector";
-    }
-    if (a->spectrum_count != b->spectrum_count) {
-        return "number of spectra";
     }
     if ((other & ICE_HAS_SPECTRAL_OPTICS) != 0 || !has_same_index(a, b)) {
         return "index of refraction";

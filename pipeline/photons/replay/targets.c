@@ -20,8 +20,7 @@
         KEY, ICS_TARGET_REFUSED, WHY                                                               \
     }
 
-#define MODULES  "modules decide which photons are hits"
-#define ACCEPTED "light and photo-electrons were made for the acceptance of the hits"
+#define MODULES "modules decide which photons are hits"
 
 /* A row for every key on which hits depend; test_targets compares the rows with the schema. */
 static const ics_target_key keys[] = {
@@ -49,26 +48,26 @@ static const ics_target_key keys[] = {
     REFUSED("detector.types", MODULES),
     REFUSED("detector.om_conf", MODULES),
     REFUSED("detector.om_map", MODULES),
-    REFUSED("detector.om_tables", ACCEPTED),
+    REFUSED("detector.om_tables", MODULES),
     REFUSED("detector.oversize", MODULES),
     REFUSED("detector.crossing", MODULES),
     REFUSED("detector.keep_hit_photons", "it decides which photons go on after a hit"),
     REFUSED("detector.jitter", MODULES),
     REFUSED("detector.dense", MODULES),
     REFUSED("detector.excluded", MODULES),
-    REFUSED("detector.angular_acceptance", ACCEPTED),
-    REFUSED("detector.angular_polynomial", ACCEPTED),
-    REFUSED("detector.efficiencies", ACCEPTED),
-    REFUSED("detector.axes", ACCEPTED),
-    REFUSED("detector.cables", ACCEPTED),
-    REFUSED("detector.voltages", MODULES),
-    REFUSED("detector.cable_radius", MODULES),
-    REFUSED("detector.cable_length", MODULES),
+    WEIGHTED("detector.angular_acceptance"),
+    WEIGHTED("detector.angular_polynomial"),
+    WEIGHTED("detector.efficiencies"),
+    WEIGHTED("detector.axes"),
+    WEIGHTED("detector.cables"),
+    WEIGHTED("detector.voltages"),
+    WEIGHTED("detector.cable_radius"),
+    WEIGHTED("detector.cable_length"),
     REFUSED("detector.string_cables", MODULES),
     REFUSED("detector.string_cable_azimuth", MODULES),
-    REFUSED("light.acceptance", ACCEPTED),
-    REFUSED("light.high_efficiency", ACCEPTED),
-    REFUSED("light.spectra", "photons were made with the spectra of the hits"),
+    WEIGHTED("light.acceptance"),
+    WEIGHTED("light.high_efficiency"),
+    WEIGHTED("light.spectra"),
     REFUSED("stages.create", "it decides where and how photons start"),
     REFUSED("stages.propagate", "its paths have another probability that is not known"),
     REFUSED("stages.collide", MODULES),
@@ -92,7 +91,7 @@ int ics_targets_config(const icestream_config *own, const char *text, icestream_
                        icestream_error *error)
 {
     const char *const set[] = {text};
-    return is_setting(text) ? ics_config_derive(own, set, 1, out, error)
+    return is_setting(text) ? ics_config_derive(own, "--to", set, 1, out, error)
                             : ics_config_overlay(own, text, out, error);
 }
 
@@ -162,25 +161,39 @@ int ics_targets_check_keys(const icestream_config *own, const icestream_config *
     return ICESTREAM_OK;
 }
 
+/* Whether both detectors have the same modules at the same positions. */
+static bool has_same_modules(const ice_detector *a, const ice_detector *b)
+{
+    for (size_t i = 0; i < a->module_count && a->module_count == b->module_count; ++i) {
+        const ice_module *one = &a->modules[i], *other = &b->modules[i];
+        if (one->string != other->string || one->module != other->module || one->x != other->x ||
+            one->y != other->y || one->z != other->z) {
+            return false;
+        }
+    }
+    return a->module_count == b->module_count;
+}
+
 int ics_targets_check_models(const icestream_config *target, const ics_models *own,
                              const ics_models *other, const char *name, icestream_error *error)
 {
-    const char *folder = target->ice.directory != NULL ? target->ice.directory : "";
-    const char *hint = target->ice.directory != NULL
-                           ? "; keys of detector and light that are `auto` take files of "
-                           : "";
-    if (strcmp(own->detector_digest, other->detector_digest) != 0) {
+    if (!has_same_modules(own->detector, other->detector)) {
         return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: found a detector with the digest %.16s, expected that of the "
-                             "hits, %.16s, because " MODULES "%s%s",
-                             name, other->detector_digest, own->detector_digest, hint, folder);
+                             "%s: found the detector %s, expected that of the hits, %s, "
+                             "because " MODULES "%s%s",
+                             name, other->detector->name, own->detector->name,
+                             target->ice.directory != NULL
+                                 ? "; keys of the detector that are `auto` take files of "
+                                 : "",
+                             target->ice.directory != NULL ? target->ice.directory : "");
     }
-    if (strcmp(own->light_digest, other->light_digest) != 0) {
-        return ics_error_set(error, ICESTREAM_E_CONFIG,
-                             "%s: found light with the digest %.16s, expected that of the hits, "
-                             "%.16s, because photons were made with the spectra, the acceptance "
-                             "and the index of refraction of the hits%s%s",
-                             name, other->light_digest, own->light_digest, hint, folder);
+    const double own_density = own->medium->density, density = other->medium->density;
+    if (own_density != density) {
+        return ics_error_set(
+            error, ICESTREAM_E_CONFIG,
+            "%s: density: found %.6g g/cm3, expected %.6g g/cm3 as in the hits (0: "
+            "ice), because particles make other light in another medium",
+            name, density, own_density);
     }
     return ICESTREAM_OK;
 }

@@ -1,4 +1,5 @@
-/* Other ices in which hits are weighted: what they may change of the configuration of the hits. */
+/* Other ices and detections in which hits are weighted: what they may change of the configuration
+ * of the hits. */
 #ifndef ICS_PHOTONS_REPLAY_TARGETS_H
 #define ICS_PHOTONS_REPLAY_TARGETS_H
 
@@ -8,7 +9,7 @@
 
 /* What a target may do with a key on which hits depend. */
 typedef enum ics_target_rule {
-    ICS_TARGET_WEIGHTED, /* change it: the tables of both ices give the weight of each path */
+    ICS_TARGET_WEIGHTED, /* change it: the tables of both give the weight of each path or hit */
     ICS_TARGET_IGNORED,  /* change it: it has no meaning for the rows of a hit file */
     ICS_TARGET_REFUSED   /* leave it as it is */
 } ics_target_rule;
@@ -35,8 +36,9 @@ int ics_targets_config(const icestream_config *own, const char *text, icestream_
 int ics_targets_check_keys(const icestream_config *own, const icestream_config *target,
                            json_t **out, icestream_error *error);
 
-/* Compares what both configurations make of their files: detector, detection and light must be the
- * same. ICESTREAM_E_CONFIG: the digests differ; the text names the keys that may be the cause. */
+/* Compares what both configurations make of their files: modules and density of the medium must be
+ * the same. ICESTREAM_E_CONFIG. ics_replay_check_target() compares tables, target_light.h light and
+ * detection. */
 int ics_targets_check_models(const icestream_config *target, const ics_models *own,
                              const ics_models *other, const char *name, icestream_error *error);
 

@@ -27,7 +27,7 @@ int ics_session_light(const icestream_session *session, const char *const *sets,
     for (size_t i = 0; i < set_count; ++i) {
         ICS_TRY(check_set(sets[i], error));
     }
-    ICS_TRY(ics_config_derive(session->config, sets, set_count, out, error));
+    ICS_TRY(ics_config_derive(session->config, "--set", sets, set_count, out, error));
     const int status = ics_config_check_light(*out, "icestream_session_submit", error);
     if (status != ICESTREAM_OK) {
         icestream_config_destroy(*out);

@@ -1,8 +1,11 @@
 """Promises of the rows of `icestream reweight` and `gradient`, for test_reweight.sh: numbers of files and of each other.
 
-    check_weights.py equal FILE COLUMN             all weights of a target are exactly 1
+    check_weights.py equal FILE COLUMN [WITHIN]    all weights of a target are 1: exactly, or within a number
     check_weights.py closure WEIGHTS COLUMN HITS   the sum of a target is that of a run in its ice, within 4 standard deviations
                                                    (false alarm 6e-5, and the seeds are fixed)
+    check_weights.py bins WEIGHTS COLUMN OWN HITS  the sum of weighted hits, and those in modules and in 10 nm of wavelength, are those of
+                                                   a run with the target's settings (4 standard deviations: false alarm 1.2e-4 in all)
+    check_weights.py off WEIGHTS STRING MODULE     weights are 0 on this module, and 1 elsewhere
     check_weights.py order FIRST SECOND            the same rows in another order
     check_weights.py gradient GRADIENT WEIGHTS F   weights of all layers' scattering (column 0) and absorption (column 1) times F
                                                    are those that the two derivatives of each layer give exactly
@@ -32,9 +35,9 @@ def check(holds, *what):
         sys.exit("check_weights.py: " + " ".join(str(word) for word in what))
 
 
-def equal(path, column):
-    rows, _ = read(path)
-    check(rows and all(row[7 + int(column)] == 1.0 for row in rows), "a weight is not 1")
+def equal(path, column, within="0"):
+    worst = max(abs(row[7 + int(column)] - 1) for row in read(path)[0])
+    check(worst <= float(within), "a weight differs from 1 by", worst)
 
 
 def closure(path, column, hits):
@@ -50,6 +53,58 @@ def closure(path, column, hits):
     check(abs(pull) < 4, "pull", pull)
     own = read(path)[1]["own"]
     check(abs(own["sum"] - total) > 5 * math.hypot(own["error"], error), "the test is too weak: the ices are too much alike")
+
+
+def sums(hits, weights, key):
+    """Sums of weights, and of the squares of what photons weigh, for each value of a key."""
+    photons = {}
+    for row, weight in zip(hits, weights):
+        photon = key(row), row[0], row[10], row[11]
+        photons[photon] = photons.get(photon, 0) + weight
+    found = {}
+    for (value, *_), weight in photons.items():
+        total, square, count = found.get(value, (0, 0, 0))
+        found[value] = total + weight, square + weight * weight, count + 1
+    return found
+
+
+def deviation(first, second):
+    """The chi-square of bins with at least 25 effective photons, as a normal deviation (Wilson and Hilferty), and their number."""
+    chi2 = bins = 0
+    for key in first.keys() & second.keys():
+        (a, a2, _), (b, b2, _) = first[key], second[key]
+        if a * a >= 25 * a2 and b * b >= 25 * b2:
+            chi2, bins = chi2 + (a - b) ** 2 / (a2 + b2), bins + 1
+    check(bins > 0, "no bin has 25 photons")
+    return ((chi2 / bins) ** (1 / 3) - 1 + 2 / (9 * bins)) / math.sqrt(2 / (9 * bins)), bins
+
+
+def bins(path, column, own, hits):
+    mine, others = read(own)[0], read(hits)[0]
+    weights = [row[7 + int(column)] * hit[9] for row, hit in zip(read(path)[0], mine)]
+    plain, other = [hit[9] for hit in mine], [hit[9] for hit in others]
+    total = sums(mine, weights, lambda row: 0)[0], sums(others, other, lambda row: 0)[0]
+    pull = (total[0][0] - total[1][0]) / math.sqrt(total[0][1] + total[1][1])
+    check(abs(pull) < 4, "pull", pull)
+    print("pull %.2f, share %.2f" % (pull, total[0][0] ** 2 / total[0][1] / total[0][2]), end="")
+    weak = True
+    for name, key in (("modules", lambda row: row[12:14]), ("wavelengths", lambda row: int(row[8] / 10))):
+        there = sums(others, other, key)
+        found, count = deviation(sums(mine, weights, key), there)
+        before, _ = deviation(sums(mine, plain, key), there)
+        print(", %s %.1f (without weights %.1f) in %d bins" % (name, found, before, count), end="")
+        check(found < 4, name, found)
+        weak = weak and before < 5
+    print()
+    light = abs(sum(plain) - total[1][0]) < 5 * math.sqrt(total[1][1] + sum(w * w for w in plain))
+    check(not (weak and light), "the test is too weak: both runs are too much alike")
+
+
+def off(path, string, module):
+    rows = read(path)[0]
+    dark = [row[7] for row in rows if row[3:5] == (int(string), int(module))]
+    check(dark and not any(dark), "weights of the module are not 0")
+    check(all(row[7] == 1 for row in rows if row[3:5] != (int(string), int(module))), "a weight is not 1")
 
 
 def order(first, second):
