@@ -11,10 +11,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 struct ics_custom_kernels {
@@ -125,10 +127,16 @@ static void add_options(recipe *made)
     }
 }
 
+/* Machines that share a cache may be of different kinds: an object for one kind of processor is of
+ * no use to another one, and one that was linked with a later C library may not load. */
 static int make_key(recipe *made)
 {
+    struct utsname machine;
+    if (uname(&machine) != 0) {
+        return -1;
+    }
     const size_t most =
-        2 * ics_cpu_source_count + OPTIONS_MOST + ICS_STAGES + made->compiler.word_count + 1;
+        2 * ics_cpu_source_count + OPTIONS_MOST + ICS_STAGES + made->compiler.word_count + 3;
     ICS_FREES ics_cache_part *parts = calloc(most, sizeof *parts);
     if (parts == NULL) {
         return -1;
@@ -150,6 +158,8 @@ static int make_key(recipe *made)
         parts[count++] = ics_cache_text(made->compiler.command[i]);
     }
     parts[count++] = ics_cache_text(made->compiler.version);
+    parts[count++] = ics_cache_text(machine.machine);
+    parts[count++] = ics_cache_text(gnu_get_libc_version());
     return ics_cache_key(parts, count, made->key);
 }
 

@@ -12,6 +12,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+
+static const char *machine = "x86_64";
+static const char *c_library = "2.36";
+
+/* These take the place of the C library's functions. */
+int uname(struct utsname *out)
+{
+    *out = (struct utsname){.sysname = "Linux"};
+    snprintf(out->machine, sizeof out->machine, "%s", machine);
+    return 0;
+}
+
+const char *gnu_get_libc_version(void);
+const char *gnu_get_libc_version(void)
+{
+    return c_library;
+}
 
 /* Makes CC a script that writes one line for every call and then runs the compiler. It compiles
  * without optimisation, because the cache does not depend on it, and it takes half of the time. */
@@ -74,6 +92,22 @@ START_TEST(objects_are_kept)
 }
 END_TEST
 
+START_TEST(machines_of_different_kinds_share_a_cache)
+{
+    const scratch place = start();
+    ics_custom_kernels_destroy(custom_create_scatter(CUSTOM_RAYLEIGH));
+    machine = "aarch64";
+    ics_custom_kernels_destroy(custom_create_scatter(CUSTOM_RAYLEIGH));
+    ck_assert_uint_eq(custom_cached(&place, "*.so"), 2);
+    c_library = "2.31";
+    ics_custom_kernels_destroy(custom_create_scatter(CUSTOM_RAYLEIGH));
+    ck_assert_uint_eq(custom_cached(&place, "*.so"), 3);
+    ics_custom_kernels_destroy(custom_create_scatter(CUSTOM_RAYLEIGH));
+    ck_assert_uint_eq(custom_cached(&place, "*.so"), 3);
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(damaged_objects_are_made_again)
 {
     const scratch place = start();
@@ -121,6 +155,7 @@ ICS_TEST_MAIN("custom cache")
 {
     TCase *all = tcase_create("all");
     tcase_add_test(all, objects_are_kept);
+    tcase_add_test(all, machines_of_different_kinds_share_a_cache);
     tcase_add_test(all, damaged_objects_are_made_again);
     tcase_add_test(all, without_a_cache_the_temporary_folder_is_used);
     suite_add_tcase(suite, all);
