@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/own_folder.h"
 #include "kernels/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -145,13 +146,39 @@ static bool try_library(ics_nvrtc *nvrtc, void *library, int architecture, int d
     return false;
 }
 
+/* Where a library may be, the first one first. */
+static const char *const places[] = {
+    /* Packages of PyPI next to the Python package icestream, whose program and library lie in
+     * icestream/bin and icestream/lib. */
+    "@/../../nvidia/cu13/lib/libnvrtc.so.13",
+    "@/../../nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
+    "libnvrtc.so.13",
+    "libnvrtc.so.12",
+    "libnvrtc.so",
+    ICS_NVRTC_FOLDER "/libnvrtc.so.13",
+    ICS_NVRTC_FOLDER "/libnvrtc.so.12",
+    ICS_NVRTC_FOLDER "/libnvrtc.so",
+    "/usr/local/cuda/lib64/libnvrtc.so.13",
+    "/usr/local/cuda/lib64/libnvrtc.so.12",
+    "/usr/local/cuda/lib64/libnvrtc.so",
+};
+
+/* Opens the library at a place; @ is the folder of this code. Returns NULL if it is not there. */
+static void *open_place(const char *place)
+{
+    char own[2048], path[4096];
+    if (place[0] != '@') {
+        return open_library(place);
+    }
+    return ics_own_folder(own, sizeof own) == 0 &&
+                   (size_t)snprintf(path, sizeof path, "%s%s", own, place + 1) < sizeof path
+               ? open_library(path)
+               : NULL;
+}
+
 /* Takes the first library that serves. */
 static bool find_library(ics_nvrtc *nvrtc, int architecture, icestream_error *error)
 {
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-    static const char *const folders[] = {"", ICS_NVRTC_FOLDER "/", "/usr/local/cuda/lib64/"};
-    enum { NAMES = sizeof names / sizeof *names, FOLDERS = sizeof folders / sizeof *folders };
-
     const char *chosen = getenv("ICESTREAM_NVRTC");
     if (chosen != NULL && *chosen) {
         void *library = open_library(chosen);
@@ -163,10 +190,8 @@ static bool find_library(ics_nvrtc *nvrtc, int architecture, icestream_error *er
     }
     const int driver = ics_driver_version();
     ics_error_set(error, ICESTREAM_E_CONFIG, "no library libnvrtc.so.13 or libnvrtc.so.12");
-    for (size_t i = 0; i < (size_t)FOLDERS * NAMES; ++i) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s%s", folders[i / NAMES], names[i % NAMES]);
-        void *library = open_library(path);
+    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
+        void *library = open_place(places[i]);
         if (library != NULL && try_library(nvrtc, library, architecture, driver, error)) {
             return true;
         }
@@ -218,11 +243,10 @@ void ics_nvrtc_print(const ics_nvrtc *nvrtc, FILE *out)
     void *function;
     Dl_info where = {.dli_fname = NULL};
     memcpy(&function, &nvrtc->number, sizeof function);
-    (void)dladdr(function, &where);
+    ICS_FREES char *file = dladdr(function, &where) != 0 ? realpath(where.dli_fname, NULL) : NULL;
     fprintf(out, "%s, for compute capability %d.%d to %d.%d, %s\n",
             nvrtc->version + strlen("nvrtc "), nvrtc->oldest / 10, nvrtc->oldest % 10,
-            nvrtc->newest / 10, nvrtc->newest % 10,
-            where.dli_fname != NULL ? where.dli_fname : "from an unknown file");
+            nvrtc->newest / 10, nvrtc->newest % 10, file != NULL ? file : "from an unknown file");
 }
 
 /* ---- compiling ------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/disk.h"
+#include "base/own_folder.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -156,16 +157,7 @@ bool ics_program_cache_installed_directory(unsigned index, char *path, size_t si
     if (index >= sizeof folders / sizeof *folders) {
         return false;
     }
-    char executable[4096];
-    const ssize_t length = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    if (length <= 0) {
-        return false;
-    }
-    executable[length] = 0;
-    char *name = strrchr(executable, '/');
-    if (name == NULL) {
-        return false;
-    }
-    *name = 0;
-    return (size_t)snprintf(path, size, "%s%s", executable, folders[index]) < size;
+    char own[4096];
+    return ics_own_folder(own, sizeof own) == 0 &&
+           (size_t)snprintf(path, size, "%s%s", own, folders[index]) < size;
 }

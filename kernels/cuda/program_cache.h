@@ -26,8 +26,8 @@ int ics_program_cache_write_compiler(const char *directory, const char *text);
 
 /* Writes the path of read-only folder number `index` that may hold programs: the folder that the
  * environment variable ICESTREAM_KERNELS names, that of an installation
- * (../share/icestream/kernels, relative to the executable), and that of a build
- * (share/icestream/kernels). Returns false if there are no more. */
+ * (../share/icestream/kernels, relative to the program or the shared library that has this code),
+ * and that of a build (share/icestream/kernels). Returns false if there are no more. */
 bool ics_program_cache_installed_directory(unsigned index, char *path, size_t size);
 
 #endif

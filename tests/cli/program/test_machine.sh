@@ -45,6 +45,7 @@ for major in 12 13; do
         fail "the fake NVRTC does not compile"
 done
 both=$FOLDER/cuda:$FOLDER/nvrtc12:$FOLDER/nvrtc13
+whole=$ICESTREAM
 has_cuda=yes
 "$ICESTREAM" --version --verbose | grep -q '^CUDA: none' && has_cuda=no
 # The driver that this build needs.
@@ -93,6 +94,16 @@ found "NVRTC: none (nvrtc 13.4 compiles for compute capability 7.5 or later, fou
 found "NVRTC: none (ICESTREAM_NVRTC: " -- ICESTREAM_NVRTC=none
 found "NVRTC: none (the library is no NVRTC of CUDA 12 or later: nvrtcVersion is missing)" -- \
     ICESTREAM_NVRTC="$FOLDER/cuda/libcuda.so.1"
+# Packages of PyPI next to the Python package come first, whatever the working folder is.
+site=$FOLDER/site
+mkdir -p "$site/icestream/bin" "$site/nvidia/cu13/lib" "$site/nvidia/cuda_nvrtc/lib"
+cp "$ICESTREAM" "$site/icestream/bin/icestream"
+cp nvrtc12/libnvrtc.so.12 "$site/nvidia/cuda_nvrtc/lib"
+cp nvrtc13/libnvrtc.so.13 "$site/nvidia/cu13/lib"
+ICESTREAM=$site/icestream/bin/icestream
+found "NVRTC: 13.4, for compute capability 7.5 to 12.0, $site/nvidia/cu13/lib/libnvrtc.so.13" -- FAKE_MODE=0
+found "NVRTC: 12.4, for compute capability 5.0 to 12.0, $site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12" -- FAKE_CAPABILITY=70
+ICESTREAM=$whole
 # So is one of a later CUDA than the driver's. A build with CUDA 13 refuses this driver before.
 if [ $needed = 12.4 ]; then
     found "NVRTC: 12.4, for" -- FAKE_VERSION=12080
