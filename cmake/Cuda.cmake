@@ -34,7 +34,11 @@ if(ICESTREAM_CUDA)
 endif()
 
 if(ICS_HAVE_CUDA)
-    set(ICS_NVCC_OPTIONS -std=c++17 -O3 --fmad=false -Xcompiler=-Wall,-fPIC,-fno-exceptions,-fvisibility=hidden)
+    set(exceptions -fno-exceptions)
+    if(CUDAToolkit_VERSION VERSION_LESS 13.0) # headers that CUB includes catch exceptions
+        set(exceptions -fexceptions)
+    endif()
+    set(ICS_NVCC_OPTIONS -std=c++17 -O3 --fmad=false -Xcompiler=-Wall,-fPIC,${exceptions},-fvisibility=hidden)
     if(ICESTREAM_WERROR)
         list(APPEND ICS_NVCC_OPTIONS -Werror all-warnings)
     endif()

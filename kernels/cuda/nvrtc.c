@@ -147,7 +147,7 @@ static bool try_library(ics_nvrtc *nvrtc, void *library, int architecture, int d
 }
 
 /* Where a library may be, the first one first. */
-static const char *const places[] = {
+static const char *const candidates[] = {
     /* Packages of PyPI next to the Python package icestream, whose program and library lie in
      * icestream/bin and icestream/lib. */
     "@/../../nvidia/cu13/lib/libnvrtc.so.13",
@@ -163,15 +163,15 @@ static const char *const places[] = {
     "/usr/local/cuda/lib64/libnvrtc.so",
 };
 
-/* Opens the library at a place; @ is the folder of this code. Returns NULL if it is not there. */
-static void *open_place(const char *place)
+/* Opens a library; @ in its name is the folder of this code. Returns NULL if it is not there. */
+static void *open_candidate(const char *name)
 {
     char own[2048], path[4096];
-    if (place[0] != '@') {
-        return open_library(place);
+    if (name[0] != '@') {
+        return open_library(name);
     }
     return ics_own_folder(own, sizeof own) == 0 &&
-                   (size_t)snprintf(path, sizeof path, "%s%s", own, place + 1) < sizeof path
+                   (size_t)snprintf(path, sizeof path, "%s%s", own, name + 1) < sizeof path
                ? open_library(path)
                : NULL;
 }
@@ -190,8 +190,8 @@ static bool find_library(ics_nvrtc *nvrtc, int architecture, icestream_error *er
     }
     const int driver = ics_driver_version();
     ics_error_set(error, ICESTREAM_E_CONFIG, "no library libnvrtc.so.13 or libnvrtc.so.12");
-    for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
-        void *library = open_place(places[i]);
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; ++i) {
+        void *library = open_candidate(candidates[i]);
         if (library != NULL && try_library(nvrtc, library, architecture, driver, error)) {
             return true;
         }

@@ -112,9 +112,9 @@ typedef struct process_texts {
 
 static const char *signal_text(int number, char text[32])
 {
-    const char *name = sigabbrev_np(number);
-    if (name != NULL) {
-        snprintf(text, 32, "SIG%s", name);
+    /* glibc 2.31 has no sigabbrev_np(). */
+    if (number == SIGINT || number == SIGTERM) {
+        snprintf(text, 32, "%s", number == SIGINT ? "SIGINT" : "SIGTERM");
     } else {
         snprintf(text, 32, "%d", number);
     }
