@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "pipeline/photons/models/detector/sensors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,32 +22,48 @@ typedef enum key_kind {
     ANISOTROPY_ALONG,
     ANISOTROPY_ACROSS,
     FLOW_AZIMUTH,
+    EFFICIENCY,
+    EFFICIENCIES,
     KINDS
 } key_kind;
 
-/* The rows of files.md 15. `step`: half the distance of the two ices between which a derivative is
- * a difference; 0: it follows from the sums along the path. A smaller step would show the rounding
- * of the tables, and with this one the next term of the series is 1e-5 of the derivative.
- * `is_exact`: ln w = n ln p - tau (p - 1) for every p, so that both derivatives say everything. */
+/* What a key has a parameter for. */
+typedef enum key_extent { OF_ALL, OF_LAYERS, OF_MODULES } key_extent;
+
+/* The rows of files.md 15. `step`: that of the difference of weights which is the derivative; 0: it
+ * follows from the sums along the path, or is 1. `is_exact`: ln w = n ln p - tau (p - 1) for every
+ * p, so that both derivatives say everything. */
 static const struct {
     const char *name;
-    bool of_layers, is_logarithmic, of_columns, is_exact;
+    key_extent extent;
+    bool is_logarithmic, of_columns, is_exact;
     double step;
 } rows[KINDS] = {
-    [LAYERS_SCATTERING] = {"layers.scattering", true, true, false, true, 0},
-    [LAYERS_ABSORPTION] = {"layers.absorption", true, true, false, true, 0},
-    [LAYERS_BE400] = {"layers.be400_per_m", true, true, false, false, 0},
-    [LAYERS_ADUST400] = {"layers.adust400_per_m", true, true, false, true, 0},
-    [HOLE_SCATTERING] = {"hole.effective_scattering", false, true, true, false, 0},
-    [HOLE_ABSORPTION] = {"hole.absorption", false, true, true, false, 0},
-    [MEAN_COSINE] = {"mean_cosine", false, false, false, false, 0},
-    [LIU_FRACTION] = {"liu_fraction", false, false, false, false, 0},
-    [HOLE_MEAN_COSINE] = {"hole.mean_cosine", false, false, true, false, 0},
-    [HOLE_LIU_FRACTION] = {"hole.liu_fraction", false, false, true, false, 0},
-    [ANISOTROPY_ALONG] = {"anisotropy[0]", false, false, false, false, 2e-3},
-    [ANISOTROPY_ACROSS] = {"anisotropy[1]", false, false, false, false, 2e-3},
-    [FLOW_AZIMUTH] = {"flow_azimuth", false, false, false, false, 0.2},
+    [LAYERS_SCATTERING] = {"layers.scattering", OF_LAYERS, true, false, true, 0},
+    [LAYERS_ABSORPTION] = {"layers.absorption", OF_LAYERS, true, false, true, 0},
+    [LAYERS_BE400] = {"layers.be400_per_m", OF_LAYERS, true, false, false, 0},
+    [LAYERS_ADUST400] = {"layers.adust400_per_m", OF_LAYERS, true, false, true, 0},
+    [HOLE_SCATTERING] = {"hole.effective_scattering", OF_ALL, true, true, false, 0},
+    [HOLE_ABSORPTION] = {"hole.absorption", OF_ALL, true, true, false, 0},
+    [MEAN_COSINE] = {"mean_cosine", OF_ALL, false, false, false, 0},
+    [LIU_FRACTION] = {"liu_fraction", OF_ALL, false, false, false, 0},
+    [HOLE_MEAN_COSINE] = {"hole.mean_cosine", OF_ALL, false, true, false, 0},
+    [HOLE_LIU_FRACTION] = {"hole.liu_fraction", OF_ALL, false, true, false, 0},
+    [ANISOTROPY_ALONG] = {"anisotropy[0]", OF_ALL, false, false, false, 1e-2},
+    [ANISOTROPY_ACROSS] = {"anisotropy[1]", OF_ALL, false, false, false, 1e-2},
+    [FLOW_AZIMUTH] = {"flow_azimuth", OF_ALL, false, false, false, 1},
+    [EFFICIENCY] = {"efficiency", OF_ALL, true, false, true, 0},
+    [EFFICIENCIES] = {"detector.efficiencies", OF_MODULES, true, false, true, 0},
 };
+
+/* A derivative is the sum of these weights of steps, divided by the step: the central difference
+ * whose error is of the fourth order. So steps may be so large that the rounding of tables in
+ * single precision does not count: it is 1e-5 of a derivative. */
+static const struct {
+    int steps;
+    double weight;
+} differences[ICS_GRADIENT_ICES] = {
+    {2, -1.0 / 12}, {1, 8.0 / 12}, {-1, -8.0 / 12}, {-2, 1.0 / 12}};
 
 static int no_memory(icestream_error *error)
 {
@@ -85,6 +102,8 @@ static double value_of(const ice_medium *medium, key_kind kind, uint32_t layer)
         return medium->flow_azimuth / degree;
     case LAYERS_SCATTERING:
     case LAYERS_ABSORPTION:
+    case EFFICIENCY:
+    case EFFICIENCIES:
     case KINDS:
         break;
     }
@@ -137,6 +156,14 @@ static int check_row(const ics_made_run *run, int row, icestream_error *error)
         return refuse(name, "a key of the ice of the hits, which has no columns of hole ice",
                       error);
     }
+    if (row == EFFICIENCY || row == EFFICIENCIES) {
+        return ics_config_content(run->config) == ICS_CONTENT_PE
+                   ? ICESTREAM_OK
+                   : refuse(name,
+                            "a key of the ice, because hits of photons do not depend on what "
+                            "detects them; it needs sink.hits: pe",
+                            error);
+    }
     if (medium->spectral != NULL && row != LAYERS_SCATTERING && row != LAYERS_ABSORPTION) {
         return refuse(name,
                       "layers.scattering or layers.absorption, because optics of the medium are "
@@ -163,18 +190,29 @@ static int make_ice(const ics_made_run *run, int row, double by, ics_tables **ou
 static int make_ices(const ics_made_run *run, ics_gradient_keys *keys, ics_gradient_key *key,
                      icestream_error *error)
 {
-    const double step = rows[key->row].step;
-    key->change = 2 * step;
     key->target = keys->target_count;
-    ICS_TRY(make_ice(run, key->row, step, &key->more, error));
-    ICS_TRY(make_ice(run, key->row, -step, &key->less, error));
-    const ics_tables *const both[] = {key->more, key->less};
-    for (size_t i = 0; i < 2; ++i) {
+    for (size_t i = 0; i < ICS_GRADIENT_ICES; ++i) {
         ics_replay_target *target = &keys->targets[keys->target_count++];
-        *target = (ics_replay_target){both[i], run->replay.variants.scatter, rows[key->row].name};
+        const double by = differences[i].steps * rows[key->row].step;
+        ICS_TRY(make_ice(run, key->row, by, &key->ices[i], error));
+        *target =
+            (ics_replay_target){key->ices[i], run->replay.variants.scatter, rows[key->row].name};
         ICS_TRY(ics_replay_check_target(run->world.tables, target, error));
     }
     return ICESTREAM_OK;
+}
+
+static uint32_t count_parameters(const ics_made_run *run, int row)
+{
+    switch (rows[row].extent) {
+    case OF_LAYERS:
+        return (uint32_t)run->world.models->medium->layer_count;
+    case OF_MODULES:
+        return (uint32_t)run->world.models->detector->module_count;
+    case OF_ALL:
+        break;
+    }
+    return 1;
 }
 
 static int add_key(const ics_made_run *run, const char *name, ics_gradient_keys *keys,
@@ -189,7 +227,7 @@ static int add_key(const ics_made_run *run, const char *name, ics_gradient_keys 
         }
     }
     ICS_TRY(check_row(run, key->row, error));
-    key->count = rows[key->row].of_layers ? (uint32_t)run->world.models->medium->layer_count : 1;
+    key->count = count_parameters(run, key->row);
     keys->count += 1;
     keys->parameters += key->count;
     return rows[key->row].step > 0 ? make_ices(run, keys, key, error) : ICESTREAM_OK;
@@ -202,7 +240,8 @@ int ics_gradient_keys_create(const ics_made_run *run, const char *const *names, 
     names = count > 0 ? names : usual;
     count = count > 0 ? count : 2;
     *out = (ics_gradient_keys){.items = calloc(count, sizeof *out->items),
-                               .targets = calloc(2 * (size_t)KINDS, sizeof *out->targets)};
+                               .targets = calloc(ICS_GRADIENT_ICES * (size_t)KINDS,
+                                                 sizeof *out->targets)};
     int status = out->items != NULL && out->targets != NULL ? ICESTREAM_OK : no_memory(error);
     for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
         status = add_key(run, names[i], out, error);
@@ -216,8 +255,9 @@ int ics_gradient_keys_create(const ics_made_run *run, const char *const *names, 
 void ics_gradient_keys_free(ics_gradient_keys *keys)
 {
     for (size_t i = 0; i < keys->count; ++i) {
-        ics_tables_destroy(keys->items[i].more);
-        ics_tables_destroy(keys->items[i].less);
+        for (size_t j = 0; j < ICS_GRADIENT_ICES; ++j) {
+            ics_tables_destroy(keys->items[i].ices[j]);
+        }
     }
     free(keys->items);
     free(keys->targets);
@@ -292,32 +332,56 @@ static ics_gradient_value single_value(const ics_made_run *run, const ics_gradie
         return (ics_gradient_value){result->mixture, NAN};
     case HOLE_LIU_FRACTION:
         return (ics_gradient_value){result->column_mixture, NAN};
-    default: { /* two ices, by one step more and less */
-        const double more = result->log_weights[key->target];
-        const double less = result->log_weights[key->target + 1];
-        return (ics_gradient_value){(more - less) / key->change, NAN};
+    case EFFICIENCY:
+        return (ics_gradient_value){1, 0};
+    default: {
+        double sum = 0;
+        for (size_t i = 0; i < ICS_GRADIENT_ICES; ++i) {
+            sum += differences[i].weight * result->log_weights[key->target + i];
+        }
+        return (ics_gradient_value){sum / rows[key->row].step, NAN};
     }
     }
+}
+
+/* The derivatives by the parameters of all layers on the path. */
+static void put_layers(const ics_made_run *run, const ics_gradient_key *key,
+                       const ics_replay_result *result, ics_gradient_put put, void *self)
+{
+    const float wavelength = run->list.hits[result->hit].wavelength;
+    for (size_t i = 0; i < result->layer_count; ++i) {
+        const ics_replay_layer *at = &result->layers[i];
+        if (at->layer != ICS_REPLAY_COLUMNS) {
+            put(self, key->first + at->layer,
+                layer_value(run, (key_kind)key->row, at, wavelength));
+        }
+    }
+}
+
+/* The weight of a photo-electron is proportional to the efficiency of its module. */
+static void put_module(const ics_made_run *run, const ics_gradient_key *key,
+                       const icestream_hit *hit, ics_gradient_put put, void *self)
+{
+    const ice_detector *detector = run->world.models->detector;
+    const ice_module *module =
+        ics_sensors_find_module(detector, (ics_module_identity){hit->string, hit->module});
+    const ics_gradient_value one = {1, 0};
+    put(self, key->first + (uint32_t)(module - detector->modules), one);
 }
 
 void ics_gradient_of_hit(const ics_made_run *run, const ics_gradient_keys *keys,
                          const ics_replay_result *result, ics_gradient_put put, void *self)
 {
-    const float wavelength = run->list.hits[result->hit].wavelength;
     for (size_t k = 0; k < keys->count; ++k) {
         const ics_gradient_key *key = &keys->items[k];
-        if (!rows[key->row].of_layers) {
+        if (rows[key->row].extent == OF_LAYERS) {
+            put_layers(run, key, result, put, self);
+        } else if (rows[key->row].extent == OF_MODULES) {
+            put_module(run, key, &run->list.hits[result->hit], put, self);
+        } else {
             const ics_gradient_value value = single_value(run, key, result);
             if (value.first != 0 || value.second < 0) {
                 put(self, key->first, value);
-            }
-            continue;
-        }
-        for (size_t i = 0; i < result->layer_count; ++i) {
-            const ics_replay_layer *at = &result->layers[i];
-            if (at->layer != ICS_REPLAY_COLUMNS) {
-                put(self, key->first + at->layer,
-                    layer_value(run, (key_kind)key->row, at, wavelength));
             }
         }
     }
@@ -325,21 +389,40 @@ void ics_gradient_of_hit(const ics_made_run *run, const ics_gradient_keys *keys,
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-static json_t *describe(const ics_made_run *run, const ics_gradient_key *key, uint32_t layer)
+/* Makes what says which layer or module parameter `i` of a key is of. */
+static json_t *describe_one(const ics_made_run *run, const ics_gradient_key *key, uint32_t i)
 {
-    const ice_medium *medium = run->world.models->medium;
-    const double low = medium->bottom + layer * medium->thickness;
     const char *name = rows[key->row].name;
+    const ice_medium *medium = run->world.models->medium;
+    const ice_module *module = &run->world.models->detector->modules[i];
+    const double top = ICE_DETECTOR_DEPTH - medium->bottom - (i + 1) * medium->thickness;
+    switch (rows[key->row].extent) {
+    case OF_LAYERS:
+        return json_pack("{s:o, s:I, s:[f, f]}", "name", json_sprintf("%s[%u]", name, i), "layer",
+                         (json_int_t)i, "depth_m", top, top + medium->thickness);
+    case OF_MODULES:
+        return json_pack("{s:o, s:i, s:i}", "name",
+                         json_sprintf("%s[%u/%u]", name, module->string, module->module), "string",
+                         module->string, "module", module->module);
+    case OF_ALL:
+        break;
+    }
+    return json_pack("{s:s}", "name", name);
+}
+
+static json_t *describe(const ics_made_run *run, const ics_gradient_key *key, uint32_t i)
+{
     const char *unit = rows[key->row].is_logarithmic ? "d ln w / d ln p" : "d ln w / d p";
-    const double value = value_of(medium, (key_kind)key->row, layer);
-    return rows[key->row].of_layers
-               ? json_pack("{s:o, s:s, s:I, s:[f, f], s:f, s:s, s:b}", "name",
-                           json_sprintf("%s[%u]", name, layer), "key", name, "layer",
-                           (json_int_t)layer, "depth_m",
-                           ICE_DETECTOR_DEPTH - low - medium->thickness, ICE_DETECTOR_DEPTH - low,
-                           "value", value, "unit", unit, "exact", rows[key->row].is_exact)
-               : json_pack("{s:s, s:s, s:f, s:s, s:b}", "name", name, "key", name, "value", value,
-                           "unit", unit, "exact", rows[key->row].is_exact);
+    json_t *made = describe_one(run, key, i);
+    json_auto_t *rest =
+        json_pack("{s:s, s:f, s:s, s:b}", "key", rows[key->row].name, "value",
+                  value_of(run->world.models->medium, (key_kind)key->row, i), "unit", unit, "exact",
+                  rows[key->row].is_exact);
+    if (rest == NULL || json_object_update(made, rest) != 0) {
+        json_decref(made);
+        return NULL;
+    }
+    return made;
 }
 
 int ics_gradient_describe(const ics_made_run *run, const ics_gradient_keys *keys, json_t **out,

@@ -1,17 +1,19 @@
-/* The parameters of derivatives of weights, by the keys of ice files (files.md 15). */
+/* The parameters of derivatives of weights, by the keys of files.md 15. */
 #ifndef ICS_COMMANDS_GRADIENT_PARAMETERS_H
 #define ICS_COMMANDS_GRADIENT_PARAMETERS_H
 
 #include "pipeline/photons/replay/made_run.h"
 
-/* A chosen key. A key of layers has a parameter for each layer. */
+/* The ices of a derivative that is a difference of weights. */
+enum { ICS_GRADIENT_ICES = 4 };
+
+/* A chosen key. A key of layers or of modules has a parameter for each of them. */
 typedef struct ics_gradient_key {
     int row;        /* in the table of keys */
     uint32_t first; /* index of its first parameter */
     uint32_t count;
-    ics_tables *more, *less; /* ices with a larger and a smaller value, or NULL */
-    double change;           /* from `less` to `more`, in the unit of the parameter */
-    size_t target;           /* index of `more` among the targets of the replay; `less` follows */
+    ics_tables *ices[ICS_GRADIENT_ICES]; /* with other values, or NULL */
+    size_t target; /* index of the first of them among the targets of the replay */
 } ics_gradient_key;
 
 typedef struct ics_gradient_keys {

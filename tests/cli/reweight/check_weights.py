@@ -9,6 +9,9 @@
     check_weights.py order FIRST SECOND            the same rows in another order
     check_weights.py gradient GRADIENT WEIGHTS F   weights of all layers' scattering (column 0) and absorption (column 1) times F
                                                    are those that the two derivatives of each layer give exactly
+    check_weights.py differences GRADIENT WEIGHTS KEYS
+                                                   derivatives are differences of weights: a line of KEYS has a key and the step of its four
+                                                   targets, which are 2, 1, -1 and -2 steps away
     check_weights.py dense GRADIENT DENSE          both files have the same derivatives
 """
 import json
@@ -127,6 +130,28 @@ def gradient(path, weights, factor):
             worst = max(worst, abs(math.log(row[7 + column]) - expected.get((hit, column), 0)))
     print("largest difference of ln w: %.2g" % worst)
     check(worst < 1e-3, "ln w differs by", worst)
+
+
+def differences(path, weights, keys):
+    rows, about = read(path)
+    names = [parameter["key"] for parameter in about["parameters"]]
+    found = {}
+    for hit, parameter, value, _ in rows:
+        if names[parameter] != "detector.efficiencies" or about["parameters"][parameter]["module"] == 4:
+            found[hit, names[parameter]] = value
+    hits = read(weights)[0]
+    for number, line in enumerate(open(keys)):
+        key, step = line.split()
+        worst = largest = 0
+        for hit, row in enumerate(hits):
+            logs = [math.log(weight) for weight in row[7 + 4 * number:11 + 4 * number]]
+            expected = (8 * (logs[1] - logs[2]) - (logs[0] - logs[3])) / (12 * float(step))
+            value = found.get((hit, key), 0)
+            largest = max(largest, abs(value))
+            worst = max(worst, abs(value - expected) / (1 + abs(value) + row[6]))
+        print("%s: largest derivative %.3g, difference %.2g" % (key, largest, worst))
+        check(largest > 0.01, "the derivatives by %s are too small for a test" % key)
+        check(worst < 1e-5, "derivatives by %s differ by %g" % (key, worst))
 
 
 def dense(path, other):
