@@ -10,7 +10,7 @@ import json
 import icestream
 import numpy as np
 import pytest
-from icestream import ice
+from icestream import ice, ice_variation
 from icestream.ice import Bins, Gradient, Parameter
 
 import ice_oracle
@@ -410,3 +410,83 @@ def test_jax_light_has_its_gradient():
     np.testing.assert_allclose(jax.jit(light)(x), there.values, rtol=1e-5)
     found = jax.grad(lambda point: (light(point) ** 2).sum())(jax.numpy.asarray(x))
     np.testing.assert_allclose(found, 2 * there.values @ there.derivatives, rtol=1e-4)
+
+
+# ---- an ice for each event -------------------------------------------------------------------------------------------------
+
+
+LAYER_PARAMETERS = tuple(
+    Parameter("%s[%d]" % (key, i), key, -30 + 20 * i, -10 + 20 * i) for key in ("layers.scattering", "layers.adust400_per_m")
+    for i in range(3))
+
+
+def test_draws_depend_on_seed_and_event_alone(tmp_path):
+    sigma = {"layers.scattering": 0.05, "layers.adust400_per_m": 0.2}
+    all_events = ice_variation.vary(range(2000), LAYER_PARAMETERS, sigma, 7, {"layers.adust400_per_m": 30})
+    few = ice_variation.vary([12, 3], LAYER_PARAMETERS, sigma, 7, {"layers.adust400_per_m": 30})
+    np.testing.assert_array_equal(few.x, all_events.x[[3, 12]])
+    assert not np.any(ice_variation.vary([3], LAYER_PARAMETERS, sigma, 8).of(3) == few.of(3))
+    # 2000 draws: standard deviations within 1.6 % and correlations within 0.022 (one standard deviation); 5 are allowed.
+    np.testing.assert_allclose(all_events.x.std(axis=0), [0.05] * 3 + [0.2] * 3, rtol=0.08)
+    expected = np.eye(6)
+    expected[3:, 3:] = np.exp(-np.abs(np.subtract.outer([0, 20, 40], [0, 20, 40])) / 30)
+    np.testing.assert_allclose(np.corrcoef(all_events.x.T), expected, atol=0.11)
+    few.save(tmp_path / "draws.npz")
+    again = ice_variation.Variation.load(tmp_path / "draws.npz")
+    assert again.parameters == few.parameters and again.about == few.about
+    np.testing.assert_array_equal(again.x, few.x)
+
+
+@pytest.mark.parametrize("change, message", [
+    (dict(sigma={"layers.scattering": 0.1}), "expected a number of at least 0 for each of layers.adust400_per_m, layers.scattering"),
+    (dict(correlation={"hole.absorption": 3}), "expected a length above 0 for a key of layers"),
+    (dict(parameters=[Parameter("mean_cosine", "mean_cosine", exact=False)], sigma={"mean_cosine": 0.1}), "only the derivative at 0"),
+])
+def test_wrong_variations_are_errors(change, message):
+    arguments = dict(events=[1], parameters=LAYER_PARAMETERS, sigma={"layers.scattering": 0.1, "layers.adust400_per_m": 0.1}, seed=1)
+    with pytest.raises(icestream.UsageError, match=message):
+        ice_variation.vary(**{**arguments, **change})
+
+
+def test_variations_of_other_hits_are_errors():
+    sigma = {"layers.scattering": 0.1, "layers.adust400_per_m": 0.1}
+    drawn = ice_variation.vary([1], LAYER_PARAMETERS, sigma, 1)
+    with pytest.raises(icestream.UsageError, match="found event 2"):
+        drawn.of(2)
+    with pytest.raises(icestream.UsageError, match="expected one"):
+        drawn.layers(1, LAYERS[:2])
+
+
+@pytest.mark.filterwarnings("ignore::icestream.IcestreamWarning")
+def test_weighted_events_are_those_simulated_in_their_ice(made, program, tmp_path):
+    """SnowStorm two ways: events of one run with weights, and each event again in its ice with another seed. False alarms: 2e-3."""
+    config, _, _, _ = made
+    del config["workload"]
+    config["particles"] = {"list": [{"type": "point", "event": event, "x": 3 * event - 9, "y": 2, "z": 6 * event - 21, "photons": 1e6,
+                                     "spectrum": 3} for event in range(1, 7)]}
+
+    def run(name, light, seed, layers):
+        (tmp_path / "ice.yaml").write_text(json.dumps(ice_oracle.ice_of(layers)))
+        (tmp_path / (name + ".yaml")).write_text(json.dumps({**config, "particles": {"list": light}, "run": {"seed": seed}}))
+        done = program("run", name + ".yaml")
+        assert done.returncode == 0, done.stderr
+        return np.asarray(icestream.load(tmp_path / (name + ".hits.npy")))
+
+    light = config["particles"]["list"]
+    simulated = []
+    hits = run("one", light, 1, LAYERS)
+    gradient = ice.gradient(str(tmp_path / "one.hits.npy"), ["layers.scattering", "layers.adust400_per_m"], str(tmp_path / "one.yaml"))
+    drawn = ice_variation.vary(hits["event_id"], gradient.parameters, {"layers.scattering": 0.1, "layers.adust400_per_m": 0.5}, 3,
+                               {"layers.adust400_per_m": 40})
+    for one in light:
+        simulated.append(run("event%d" % one["event"], [one], 2, drawn.layers(one["event"], LAYERS)))
+    direct = np.concatenate(simulated)
+    bins = Bins(hits, None, ("event_id", "string"))
+    weights = np.exp(drawn.log_weights(hits, gradient))
+    weighted, plain, other = ice.expected(hits, bins, weights=weights), ice.expected(hits, bins), ice.expected(direct, bins)
+    probability, unweighted = (stats.chi2.sf(np.sum((a.values - other.values)**2 / (a.variance + other.variance)), len(bins))
+                               for a in (weighted, plain))
+    total = (weighted.values.sum() - other.values.sum()) / np.sqrt(weighted.variance.sum() + other.variance.sum())
+    print("%d and %d hits, %d bins: p %.3g (without weights %.3g), total %.2f, share %.3f" %
+          (len(hits), len(direct), len(bins), probability, unweighted, total, weighted.effective / plain.effective))
+    assert probability > 1e-3 and abs(total) < 3.29 and unweighted < 1e-6

@@ -62,8 +62,7 @@ static const struct {
 static const struct {
     int steps;
     double weight;
-} differences[ICS_GRADIENT_ICES] = {
-    {2, -1.0 / 12}, {1, 8.0 / 12}, {-1, -8.0 / 12}, {-2, 1.0 / 12}};
+} differences[ICS_GRADIENT_ICES] = {{2, -1.0 / 12}, {1, 8.0 / 12}, {-1, -8.0 / 12}, {-2, 1.0 / 12}};
 
 static int no_memory(icestream_error *error)
 {
@@ -240,8 +239,8 @@ int ics_gradient_keys_create(const ics_made_run *run, const char *const *names, 
     names = count > 0 ? names : usual;
     count = count > 0 ? count : 2;
     *out = (ics_gradient_keys){.items = calloc(count, sizeof *out->items),
-                               .targets = calloc(ICS_GRADIENT_ICES * (size_t)KINDS,
-                                                 sizeof *out->targets)};
+                               .targets =
+                                   calloc(ICS_GRADIENT_ICES * (size_t)KINDS, sizeof *out->targets)};
     int status = out->items != NULL && out->targets != NULL ? ICESTREAM_OK : no_memory(error);
     for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
         status = add_key(run, names[i], out, error);
@@ -352,8 +351,7 @@ static void put_layers(const ics_made_run *run, const ics_gradient_key *key,
     for (size_t i = 0; i < result->layer_count; ++i) {
         const ics_replay_layer *at = &result->layers[i];
         if (at->layer != ICS_REPLAY_COLUMNS) {
-            put(self, key->first + at->layer,
-                layer_value(run, (key_kind)key->row, at, wavelength));
+            put(self, key->first + at->layer, layer_value(run, (key_kind)key->row, at, wavelength));
         }
     }
 }
@@ -414,10 +412,9 @@ static json_t *describe(const ics_made_run *run, const ics_gradient_key *key, ui
 {
     const char *unit = rows[key->row].is_logarithmic ? "d ln w / d ln p" : "d ln w / d p";
     json_t *made = describe_one(run, key, i);
-    json_auto_t *rest =
-        json_pack("{s:s, s:f, s:s, s:b}", "key", rows[key->row].name, "value",
-                  value_of(run->world.models->medium, (key_kind)key->row, i), "unit", unit, "exact",
-                  rows[key->row].is_exact);
+    json_auto_t *rest = json_pack("{s:s, s:f, s:s, s:b}", "key", rows[key->row].name, "value",
+                                  value_of(run->world.models->medium, (key_kind)key->row, i),
+                                  "unit", unit, "exact", rows[key->row].is_exact);
     if (rest == NULL || json_object_update(made, rest) != 0) {
         json_decref(made);
         return NULL;
