@@ -24,7 +24,7 @@ static const ics_option options[OPTIONS] = {
                            .letter = 'p',
                            .type = ICS_OPTION_LIST,
                            .value = "KEY...",
-                           .help = "keys of the ice file, and efficiencies (docs/files.md 15)",
+                           .help = "keys of docs/files.md 15, or a YAML file with a list of them",
                            .initial = "layers.scattering layers.absorption"},
     [OPTION_STEPS] = {.name = "steps",
                       .type = ICS_OPTION_TEXT,

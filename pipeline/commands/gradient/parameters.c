@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "pipeline/photons/config/yaml/yaml.h"
 #include "pipeline/photons/models/detector/sensors.h"
 
 #include <math.h>
@@ -232,18 +233,45 @@ static int add_key(const ics_made_run *run, const char *name, ics_gradient_keys 
     return rows[key->row].step > 0 ? make_ices(run, keys, key, error) : ICESTREAM_OK;
 }
 
+/* Chooses the keys that a YAML file lists. */
+static int add_file(const ics_made_run *run, const char *path, ics_gradient_keys *keys,
+                    icestream_error *error)
+{
+    ICS_DESTROYS(ics_yaml_destroy) ics_yaml *document = NULL;
+    ICS_TRY(ics_yaml_read_file(path, &document, error));
+    const ics_yaml_node *list = ics_yaml_root(document);
+    if (list->kind != ICS_YAML_LIST || list->count == 0) {
+        return ics_yaml_unexpected(error, list, NULL, "a list of keys, such as [mean_cosine]");
+    }
+    for (size_t i = 0; i < list->count; ++i) {
+        const ics_yaml_node *item = list->items[i];
+        if (item->kind != ICS_YAML_SCALAR) {
+            return ics_yaml_unexpected(error, item, NULL, "a key, such as mean_cosine");
+        }
+        ICS_TRY(add_key(run, item->text, keys, error));
+    }
+    return ICESTREAM_OK;
+}
+
+static bool is_yaml(const char *name)
+{
+    const size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".yaml") == 0;
+}
+
 int ics_gradient_keys_create(const ics_made_run *run, const char *const *names, size_t count,
                              ics_gradient_keys *out, icestream_error *error)
 {
     static const char *const usual[] = {"layers.scattering", "layers.absorption"};
     names = count > 0 ? names : usual;
     count = count > 0 ? count : 2;
-    *out = (ics_gradient_keys){.items = calloc(count, sizeof *out->items),
-                               .targets =
-                                   calloc(ICS_GRADIENT_ICES * (size_t)KINDS, sizeof *out->targets)};
+    *out = (ics_gradient_keys){
+        .items = calloc(KINDS + 1, sizeof *out->items), /* one more, which is refused */
+        .targets = calloc(ICS_GRADIENT_ICES * (size_t)KINDS, sizeof *out->targets)};
     int status = out->items != NULL && out->targets != NULL ? ICESTREAM_OK : no_memory(error);
     for (size_t i = 0; i < count && status == ICESTREAM_OK; ++i) {
-        status = add_key(run, names[i], out, error);
+        status = is_yaml(names[i]) ? add_file(run, names[i], out, error)
+                                   : add_key(run, names[i], out, error);
     }
     if (status != ICESTREAM_OK) {
         ics_gradient_keys_free(out);

@@ -24,9 +24,10 @@ typedef struct ics_gradient_keys {
     size_t target_count;
 } ics_gradient_keys;
 
-/* Chooses keys by their names. count 0: layers.scattering and layers.absorption. The caller frees
- * *out with ics_gradient_keys_free. ICESTREAM_E_USAGE: there is no such key, it is given twice, or
- * the ice of the hits does not have it. ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+/* Chooses keys by their names; a name that ends with ".yaml" is a file that lists some. count 0:
+ * layers.scattering and layers.absorption. The caller frees *out with ics_gradient_keys_free.
+ * ICESTREAM_E_USAGE: there is no such key, it is given twice, or the hits do not depend on it.
+ * ICESTREAM_E_CONFIG: a file is wrong. ICESTREAM_E_MEMORY. */
 int ics_gradient_keys_create(const ics_made_run *run, const char *const *names, size_t count,
                              ics_gradient_keys *out, icestream_error *error);
 /* Accepts keys of zeros. */

@@ -1,10 +1,11 @@
-/* icestream_info: describes files of steps, hits, paths, waveforms or tables, and can check all of
- * them. */
+/* icestream_info: describes files of steps, hits, paths, waveforms, tables, weights or derivatives,
+ * and can check all of them. */
 #include "base/error.h"
 #include "base/plural.h"
 #include "pipeline/commands/info/checkpoint.h"
 #include "pipeline/commands/info/description.h"
 #include "pipeline/commands/info/table.h"
+#include "pipeline/commands/info/weights.h"
 #include "pipeline/photons/files/step_reader.h"
 #include "pipeline/photons/files/stream_output.h"
 #include "pipeline/photons/files/waveform_check.h"
@@ -103,6 +104,10 @@ static int report_npy(report *to, const char *path, const char *npy, icestream_e
 {
     if (ics_table_file_is(npy)) {
         return report_table(to, path, npy, error);
+    }
+    if (ics_info_weights_is(npy)) {
+        const ics_info_form form = {to->verify, to->json, to->is_list};
+        return ics_info_weights(path, npy, form, to->out, error);
     }
     ics_description about = {0};
     int status = ics_description_read(npy, &about, error);

@@ -68,6 +68,24 @@ expect 0 "$ICESTREAM" reweight $own --to to-scattering.yaml --to to-absorption.y
 check gradient g.npy factors.npy 1.03
 expect 0 "$ICESTREAM" gradient $own -o dense.npy --dense
 check dense g.npy dense.npy
+printf '[layers.scattering, layers.absorption]\n' >keys.yaml
+expect 0 "$ICESTREAM" gradient $own -p keys.yaml -o listed.npy
+same g.npy listed.npy
+printf 'layers.scattering\n' >keys.yaml
+refuses 2 "keys.yaml:1:1: error: found 'layers.scattering', expected a list of keys" gradient $own -p keys.yaml -o d.npy
+printf '[layers.scattering, layers.scattering]\n' >keys.yaml
+refuses 2 "--parameters: found layers.scattering, expected each key once" gradient $own -p keys.yaml -o d.npy
+expect 0 "$ICESTREAM" info w.npy g.npy dense.npy --verify
+says out "w.npy: weights, "
+says out ": to-other.yaml"
+says out "g.npy: gradient, "
+says out "dense.npy: gradients, "
+says out "layers.absorption (11)"
+says out "verified: checksums, metadata"
+printf X | dd of=dense.npy bs=1 seek=3000 conv=notrunc 2>/dev/null
+refuses 3 "dense.npy: rows 0 to " info dense.npy
+refuses 2 "--parameters: found detector.efficiencies, expected a key of the ice, because hits of photons" gradient $own -o d.npy \
+    -p detector.efficiencies
 refuses 2 "which make a file of" gradient $own -o d.npy --dense=1kB
 refuses 2 "--parameters: found depth, expected one of layers.scattering" gradient $own -o d.npy -p depth
 refuses 2 "--parameters: found hole.absorption, expected a key of the ice of the hits" gradient $own -o d.npy -p hole.absorption
