@@ -27,8 +27,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
 const ics_command ics_command_info = {
     .name = "info",
     .operands = "FILE...",
-    .summary = "describes files of steps, hits, paths or waveforms, photon tables, weights and "
-               "derivatives of hits, or checkpoints",
+    .summary = "describes steps, hits, paths, waveforms, tables, weights, derivatives, checkpoints",
     .details = "Of several files the sums by kind follow. The exit status is that of the worst "
                "file. HDF5\nis read as the .npy file that convert makes of it, and - is standard "
                "input: one file or\nmessage.",
