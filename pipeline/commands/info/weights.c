@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const ics_layout layouts[] = {
     {.name = "icestream.weights", .short_name = "weights", .version = 1},
@@ -44,7 +45,12 @@ static bool open_file(const char *npy, weight_file *file)
 {
     unsigned char preamble[ICS_NPY_PREAMBLE];
     size_t header = 0;
-    *file = (weight_file){.stream = fopen(npy, "rbe"), .name = npy};
+    struct stat found;
+    *file = (weight_file){.name = npy};
+    if (stat(npy, &found) != 0 || !S_ISREG(found.st_mode)) { /* to open a pipe would wait */
+        return false;
+    }
+    file->stream = fopen(npy, "rbe");
     if (file->stream == NULL || fread(preamble, sizeof preamble, 1, file->stream) != 1 ||
         ics_npy_header_size(npy, preamble, sizeof preamble, &header, NULL) != ICESTREAM_OK ||
         fseeko(file->stream, -ICS_TAIL_BYTES, SEEK_END) != 0) {

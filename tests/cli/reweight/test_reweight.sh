@@ -84,6 +84,8 @@ says out "layers.absorption (11)"
 says out "verified: checksums, metadata"
 printf X | dd of=dense.npy bs=1 seek=3000 conv=notrunc 2>/dev/null
 refuses 3 "dense.npy: rows 0 to " info dense.npy
+mkfifo pipe
+refuses 3 "pipe: found a pipe, expected a regular file" info pipe
 refuses 2 "--parameters: found detector.efficiencies, expected a key of the ice, because hits of photons" gradient $own -o d.npy \
     -p detector.efficiencies
 refuses 2 "which make a file of" gradient $own -o d.npy --dense=1kB
