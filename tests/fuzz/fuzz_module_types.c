@@ -1,6 +1,6 @@
-/* Fuzzes the files that list PMTs. Input: 'd' and a DETX file; or 'c', an om.conf, and after a line
- * of "----" an om.map. What is accepted must keep the promises of physics/model.h; otherwise the
- * fuzzer aborts. Good inputs are in corpus/module_types. */
+/* Fuzzes the files that list PMTs. Input: 'd' and a DETX file; 'b' and a DATX file; or 'c', an
+ * om.conf, and after a line of "----" an om.map. What is accepted must keep the promises of
+ * physics/model.h; otherwise the fuzzer aborts. Good inputs are in corpus/module_types. */
 #include "pipeline/photons/models/detector/detx.h"
 #include "pipeline/photons/models/types/types.h"
 #include "tests/fuzz/fuzz_models.h"
@@ -69,16 +69,28 @@ static int check_conf(const char *data, size_t size, icestream_error *error)
     return status;
 }
 
+static int check_datx(const ics_text *file, icestream_error *error)
+{
+    ics_text text;
+    int status = ics_datx_text(file, &text, error);
+    if (status == ICESTREAM_OK) {
+        status = check_detx(&text, error);
+    }
+    ics_text_free(&text);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size == 0 || (data[0] != 'd' && data[0] != 'c')) {
+    if (size == 0 || (data[0] != 'd' && data[0] != 'b' && data[0] != 'c')) {
         return 0;
     }
     const char *bytes = (const char *)data + 1;
     const ics_text text = ics_text_borrow("fuzz.detx", bytes, size - 1);
     icestream_error error = {0};
-    const int status =
-        data[0] == 'd' ? check_detx(&text, &error) : check_conf(bytes, size - 1, &error);
+    const int status = data[0] == 'd'   ? check_detx(&text, &error)
+                       : data[0] == 'b' ? check_datx(&text, &error)
+                                        : check_conf(bytes, size - 1, &error);
     require((status == ICESTREAM_OK) == (error.status == ICESTREAM_OK));
     return 0;
 }

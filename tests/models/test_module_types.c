@@ -9,6 +9,7 @@
 #include "pipeline/photons/models/light/acceptance_table.h"
 #include "tests/support/loaded_detector.h"
 #include "tests/support/model_files.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 #include <check.h>
@@ -297,6 +298,106 @@ START_TEST(modules_of_detx)
 }
 END_TEST
 
+/* Appends a number of `size` bytes, or a text with its length. */
+static void put(FILE *out, const void *value, size_t size)
+{
+    ck_assert_uint_eq(fwrite(value, 1, size, out), size);
+}
+
+static void put_whole(FILE *out, int32_t value)
+{
+    put(out, &value, sizeof value);
+}
+
+static void put_word(FILE *out, const char *word)
+{
+    put_whole(out, (int32_t)strlen(word));
+    put(out, word, strlen(word));
+}
+
+/* The modules of detx_of() as DATX, with a comment that has a line break, and a base of a line. */
+static char *datx_of(size_t *size)
+{
+    static const double axes[3][3] = {{0, 0, -1}, {0.6, 0, 0.8}, {0, 0.6, 0.8}};
+    static const double reference[3] = {587600, 4016800, -3450}, validity[2] = {0, 1e10};
+    char *bytes = NULL;
+    FILE *out = open_memstream(&bytes, size);
+    ck_assert_ptr_nonnull(out);
+    put(out, "####", 4);
+    put_word(out, "made by\na test");
+    put_whole(out, 7);
+    put_word(out, "V5");
+    put(out, validity, sizeof validity);
+    put_word(out, "UTM");
+    put_word(out, "WGS 84");
+    put_word(out, "");
+    put(out, reference, sizeof reference);
+    put_whole(out, 3);
+    for (int m = -1; m < 2; ++m) {
+        const double module[8] = {10, 20 * m, 100 + 9 * m, 1, 0, 0, 0, 1e5};
+        put_whole(out, m);
+        put_whole(out, 3);
+        put_whole(out, m + 1);
+        put(out, module, sizeof module);
+        put_whole(out, 0);
+        put_whole(out, m < 0 ? 0 : 3);
+        for (int k = 0; k < 3 && m >= 0; ++k) {
+            const double *a = axes[k];
+            const double turned[3] = {m ? -a[1] : a[0], m ? a[0] : a[1], a[2]};
+            double pmt[7] = {0, 0, 0, turned[0], turned[1], turned[2], 4e5};
+            for (int i = 0; i < 3; ++i) {
+                pmt[i] = module[i] + 0.2 * turned[i];
+            }
+            put_whole(out, 3 * m + k);
+            put(out, pmt, sizeof pmt);
+            put_whole(out, k == 2 && m == 1);
+        }
+    }
+    ck_assert_int_eq(fclose(out), 0);
+    return bytes;
+}
+
+START_TEST(modules_of_datx)
+{
+    size_t size;
+    char path[SCRATCH_PATH], set[SCRATCH_PATH + 32];
+    char *bytes = datx_of(&size);
+    scratch place = scratch_create();
+    scratch_write(scratch_path(&place, "block.datx", path), bytes, size);
+    snprintf(set, sizeof set, "detector.file=%s", path);
+    loaded_detector loaded = detector_load(model_config(
+        set, "detector.types={km3: {shape: sphere, radius: 0.2159, pmt_radius: 0.038}}", NULL));
+    expect_detector(&loaded);
+    const ice_detector *d = loaded.detector;
+    ck_assert_uint_eq(d->module_count, 2);
+    ck_assert_uint_eq(d->type_count, 1);
+    expect_vector(d->types[0].pmts[1].centre, 0.6 * 0.2159, 0, 0.8 * 0.2159, 1e-12);
+    ck_assert_uint_eq(d->modules[1].string, 3);
+    ck_assert_uint_eq(d->modules[1].module, 2);
+    ck_assert_double_eq(d->modules[1].y, 20);
+    ck_assert_double_eq(d->modules[1].z, 109);
+    double turned[3];
+    ice_orient(&d->orientations[d->modules[1].orientation], d->types[0].pmts[1].axis, turned);
+    expect_vector(turned, 0, 0.6, 0.8, 1e-12);
+    detector_unload(&loaded);
+    /* A file that is cut off anywhere, or too long, is an error. */
+    for (size_t length = 0; length <= size + 1; ++length) {
+        char *other = calloc(1, size + 1);
+        ck_assert_ptr_nonnull(other);
+        memcpy(other, bytes, length < size ? length : size);
+        const ics_text file = ics_text_borrow("block.datx", other, length);
+        ics_text text;
+        icestream_error error = {0};
+        ck_assert_int_eq(ics_datx_text(&file, &text, &error),
+                         length == size ? ICESTREAM_OK : ICESTREAM_E_CONFIG);
+        ics_text_free(&text);
+        free(other);
+    }
+    scratch_remove(&place);
+    free(bytes);
+}
+END_TEST
+
 ICS_TEST_MAIN("module_types")
 {
     TCase *all = tcase_create("all");
@@ -305,5 +406,6 @@ ICS_TEST_MAIN("module_types")
     tcase_add_test(all, types_of_ppc);
     tcase_add_test(all, types_of_ppc_have_their_effective_areas);
     tcase_add_loop_test(all, modules_of_detx, 0, 2);
+    tcase_add_test(all, modules_of_datx);
     suite_add_tcase(suite, all);
 }

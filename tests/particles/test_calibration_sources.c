@@ -4,6 +4,7 @@
 #include "physics/light/light_flasher.h"
 #include "pipeline/photons/models/light/light.h"
 #include "tests/particles/particle_world.h"
+#include "tests/support/scratch_files.h"
 #include "tests/support/test_main.h"
 
 START_TEST(flasher)
@@ -71,6 +72,66 @@ START_TEST(flasher)
                  1e5 * ics_light_standard_acceptance(337), 0);
     free(steps);
     close_world(&w);
+}
+END_TEST
+
+/* Times of a pulse from a file: a ramp of 2 ns, and 3 ns of half its last intensity, which is 4/7
+ * and 3/7 of the light, in the form of clsim without names; and the same as counts, whose ramp is
+ * flat. */
+START_TEST(pulse_of_a_file)
+{
+    static const struct {
+        const char *name, *text;
+        double mean, square;
+    } files[] = {
+        /* int t (t/2) over 0 .. 2 is 4/3, int t/2 over 2 .. 5 is 21/4; of squares 2 and 39/2 */
+        {"plain.txt", "# time[ns]\tcounts\n0\t0\n2\t1\n2.0000001 0.5\n5\t0.5\n",
+         (4.0 / 3 + 21.0 / 4) / 2.5, (2 + 39.0 / 2) / 2.5},
+        {"named.csv", "time,counts\n0,1\n2,1.5\n5,0\n", (1 + 1.5 * 3.5) / 2.5,
+         (4.0 / 3 + 1.5 * 13) / 2.5},
+    };
+    const double photons = 1e6;
+    for (size_t i = 0; i < sizeof files / sizeof *files; ++i) {
+        for (int profile = 0; profile < 2; ++profile) {
+            char path[SCRATCH_PATH], text[1024];
+            scratch place = scratch_create();
+            scratch_path(&place, files[i].name, path);
+            scratch_write(path, files[i].text, strlen(files[i].text));
+            snprintf(text, sizeof text,
+                     PLAIN "light: {acceptance: none}\nparticles: {pulse: %s, %s"
+                           "list: [{type: %s, x: 0, y: 0, z: 0, time: 100, pulse: file, "
+                           "photons: 1e6%s}]}\n",
+                     path, profile ? "" : "photons_per_direction: 10, ", profile ? "beam" : "point",
+                     profile ? ", dx: 1, dy: 0, dz: 0" : "");
+            world w = open_world(text);
+            enum { N = 200000 };
+            icestream_step *steps = calloc(N, sizeof *steps);
+            ck_assert_ptr_nonnull(steps);
+            const size_t count = fill(&w, steps, N);
+            ck_assert_uint_lt(count, N);
+            double all = 0, mean = 0, square = 0;
+            for (size_t k = 0; k < count; ++k) {
+                const icestream_step *s = &steps[k];
+                const double from = s->t - 100, width = profile ? (double)s->length : 0;
+                ck_assert(!profile ||
+                          ICESTREAM_STEP_PULSE_OF(s->flags) == ICESTREAM_PULSE_RECTANGLE);
+                all += s->photons;
+                mean += s->photons * (from + width / 2);
+                square += s->photons * (from * from + from * width + width * width / 3);
+            }
+            mean /= all;
+            square /= all;
+            /* A point has steps of 10 photons with one time. */
+            const double samples = all / (profile ? 1 : 10);
+            expect_value("pulse: photons", all, sqrt(photons), photons, 0);
+            expect_value("pulse: mean time", mean, sqrt((square - mean * mean) / samples),
+                         files[i].mean, 1e-3);
+            expect_value("pulse: mean square", square, 8 / sqrt(samples), files[i].square, 5e-3);
+            free(steps);
+            close_world(&w);
+            scratch_remove(&place);
+        }
+    }
 }
 END_TEST
 
@@ -181,6 +242,7 @@ END_TEST
 ICS_TEST_MAIN("calibration sources")
 {
     TCase *sources = tcase_create("sources");
+    tcase_add_test(sources, pulse_of_a_file);
     tcase_add_test(sources, flasher);
     tcase_add_test(sources, flasher_of_ppc);
     tcase_add_test(sources, gauss_of_ppc);

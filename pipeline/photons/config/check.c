@@ -381,7 +381,7 @@ static int check_particles(const icestream_config *config, icestream_error *erro
 {
     static const char *const keys[] = {
         "particles.format", "particles.events",   "particles.first_event", "particles.losses",
-        "particles.decays", "particles.stopping", "particles.cascades"};
+        "particles.decays", "particles.stopping", "particles.cascades",    "particles.pulse"};
     if (config->particles.file != NULL && strcmp(config->particles.file, "-") == 0 &&
         config->particles.format == ICS_PARTICLES_YAML) {
         return ics_config_fault(

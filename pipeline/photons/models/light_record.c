@@ -190,6 +190,20 @@ static bool is_thinning_key(const char *key)
     return is_one_of(key, thinning_keys, sizeof thinning_keys / sizeof *thinning_keys);
 }
 
+static void set_pulse(maker *make)
+{
+    const ice_transit *pulse = &make->models->pulse;
+    if (pulse->count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < pulse->count; ++i) {
+        const ice_transit_range *range = &pulse->ranges[i];
+        add_rounded(make->digest, (const double[]){range->from, range->to, range->low, range->high},
+                    4);
+    }
+    set_table(make, "particles.pulse", make->config->particles.pulse);
+}
+
 static void set_all(maker *make)
 {
     const icestream_config *config = make->config;
@@ -202,6 +216,7 @@ static void set_all(maker *make)
         set_key(make, "particles.conventions");
         set_key(make, "particles.decays");
         set_key(make, "particles.losses");
+        set_pulse(make);
         set_key(make, "particles.stopping");
     }
 }

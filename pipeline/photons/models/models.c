@@ -7,6 +7,7 @@
 #include "pipeline/photons/models/detector/sensors.h"
 #include "pipeline/photons/models/ice/ice.h"
 #include "pipeline/photons/models/light/light.h"
+#include "pipeline/photons/models/types/transit_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,16 @@ static int make_surroundings(const icestream_config *config, ics_models *models,
     return status;
 }
 
+static int read_pulse(const icestream_config *config, ice_transit *out, icestream_error *error)
+{
+    ICS_CLEANUP(ics_text_free) ics_text text = {0};
+    if (config->particles.pulse == NULL) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_text_read(config->particles.pulse, &text, error));
+    return ics_transit_times_read_csv(&text, out, error);
+}
+
 int ics_models_create(const icestream_config *config, ics_models **out, icestream_error *error)
 {
     char text[1400];
@@ -102,6 +113,7 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
     models->detector_from = detector_reason(config, models->detector);
     ICS_TRY(ics_light_create(config, models->medium, &factors, models->detector, &models->light,
                              error));
+    ICS_TRY(read_pulse(config, &models->pulse, error));
     const char *unused = ics_config_table_unused(config, text, sizeof text);
     if (unused != NULL) {
         ics_warnings_add(&models->warnings, "%s", unused);
@@ -125,6 +137,7 @@ void ics_models_destroy(ics_models *models)
     ics_ice_destroy(models->medium);
     ics_detector_destroy(models->detector);
     ics_light_destroy(models->light);
+    ics_transit_times_free(&models->pulse);
     ics_detection_destroy(models->detection);
     ics_tables_part_destroy(models->detector_part);
     ics_warnings_free(&models->warnings);

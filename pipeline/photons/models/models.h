@@ -16,6 +16,7 @@ typedef struct ics_models {
     ice_light *light;
     ics_detection *detection;         /* NULL: stages.detect is none */
     ics_detector_part *detector_part; /* part of the tables that the digest of the detector needs */
+    ice_transit pulse;                /* particles.pulse; no ranges: not given */
     const char *detector_from;        /* why it is this detector, for reports; not owned */
     ics_warnings warnings;            /* the caller prints them */
     /* SHA-256 of each model in the form that photons read: the bytes of its tables

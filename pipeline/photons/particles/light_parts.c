@@ -520,6 +520,7 @@ bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
 bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
 {
     const ics_particle *particle = parts->particle;
+    double share;
     if (parts->done) {
         return false;
     }
@@ -541,8 +542,11 @@ bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
         parts->done = true;
         break;
     default:
-        take(parts, out, ics_light_source_mean(parts));
-        parts->done = true;
+        if (!ics_light_source_slice(parts, out, &share)) {
+            parts->done = true;
+            return false;
+        }
+        take(parts, out, share * ics_light_source_mean(parts));
     }
     ++parts->part;
     return true;

@@ -75,6 +75,7 @@ typedef struct ics_light_parts {
     double residual;          /* range that is left at its start (m), or INFINITY */
     uint32_t piece_number, stage, losses, loss;
     uint32_t pair_like; /* of the losses */
+    uint32_t slice;     /* of a pulse from a file: the next one */
 } ics_light_parts;
 
 /* Begins with a particle, which must live as long as its parts are used. Returns false if the
@@ -91,6 +92,9 @@ bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out);
  * says why. */
 bool ics_light_source_begin(ics_light_parts *parts, ics_particle_class kind,
                             char message[ICS_PARTICLE_MESSAGE]);
+/* Sets the times of the next slice of a pulse, and its share of the light. Pulses that are not from
+ * a file have one slice. Returns false after the last one. */
+bool ics_light_source_slice(ics_light_parts *parts, ics_light_part *out, double *share);
 /* Returns the mean number of photons of a source that has begun, bias included. */
 double ics_light_source_mean(const ics_light_parts *parts);
 

@@ -50,7 +50,8 @@ ics_light_setup ics_light_setup_of(const icestream_config *config, const ics_mod
         .has_ppc = config->particles.conventions == ICS_CONVENTIONS_PPC,
         .slows = config->particles.conventions == ICS_CONVENTIONS_STANDARD,
         .track = {.length = config->particles.track_length, .muon = ice_muon_loss_in(density)},
-        .spectrum = config->particles.spectrum};
+        .spectrum = config->particles.spectrum,
+        .pulse = models->pulse.count > 0 ? &models->pulse : NULL};
     setup.per_metre = light->photons_per_metre * setup.convention.cherenkov_factor;
     for (int k = 0; k < ICS_SLOW_PIECES; ++k) {
         const double beta = ice_muon_beta(&setup.track.muon, ICE_MUON_PIECE * (k + 0.5));

@@ -30,7 +30,8 @@ typedef struct ics_light_setup {
     bool has_ppc; /* particles.conventions: ppc */
     bool slows;   /* secondaries follow the mean energy of a muon along its track */
     ics_track_rule track;
-    uint32_t spectrum; /* spectrum of sources that give none */
+    uint32_t spectrum;        /* spectrum of sources that give none */
+    const ice_transit *pulse; /* of sources with pulse: file; NULL: not given; not owned */
 } ics_light_setup;
 
 /* Returns the setup for the light of these models, which must outlive it. */

@@ -1,4 +1,5 @@
 /* Light sources that have a number of photons and no energy. */
+#include "pipeline/photons/models/types/transit_times.h"
 #include "pipeline/photons/particles/light_parts.h"
 
 #include <math.h>
@@ -36,11 +37,50 @@ static void set_pulse(ics_light_parts *parts)
                                   ? value(particle, ICS_PARTICLE_DURATION)
                                   : 70;
         model->pulse.plateau = model->pulse_length;
+    } else if (pulse == ICS_PULSE_FILE) {
+        model->pulse_shape = ICE_PULSE_RECTANGLE;
     } else if (model->form == ICS_PART_POINT) {
         /* Its photons differ in nothing that a step has. */
         model->per_step = parts->setup->photons_per_step;
         model->has_profile = false;
     }
+}
+
+/* Returns the number of rectangles that stand for a range of the table. Where the density changes
+ * linearly, a range is divided. */
+static uint32_t rectangles_of(const ice_transit_range *range)
+{
+    enum { RAMP = 16 };
+    return range->low == range->high ? 1 : RAMP;
+}
+
+bool ics_light_source_slice(ics_light_parts *parts, ics_light_part *out, double *share)
+{
+    const ice_transit *pulse = parts->setup->pulse;
+    uint32_t slice = parts->slice++;
+    *share = 1;
+    if (value(parts->particle, ICS_PARTICLE_PULSE) != ICS_PULSE_FILE) {
+        return slice == 0;
+    }
+    double total = 0;
+    for (size_t i = 0; i < pulse->count; ++i) {
+        total += ics_transit_area(&pulse->ranges[i]);
+    }
+    for (size_t i = 0; i < pulse->count; ++i) {
+        const ice_transit_range *range = &pulse->ranges[i];
+        const uint32_t rectangles = rectangles_of(range);
+        if (slice < rectangles) {
+            const double width = (range->to - range->from) / rectangles;
+            const double middle = (slice + 0.5) / rectangles;
+            const double density = range->low + middle * (range->high - range->low);
+            out->t += range->from + slice * width;
+            out->pulse_length = out->pulse.plateau = width;
+            *share = density * width / total;
+            return true;
+        }
+        slice -= rectangles;
+    }
+    return false;
 }
 
 /* Sets the direction of an LED of a module, and its position. With has_glass the position follows
@@ -155,6 +195,11 @@ bool ics_light_source_begin(ics_light_parts *parts, ics_particle_class kind,
         model->y = candle.y;
         model->z = candle.z;
         model->elevation = candle.elevation;
+    }
+    if (value(particle, ICS_PARTICLE_PULSE) == ICS_PULSE_FILE && setup->pulse == NULL) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "pulse: found file, expected particles.pulse: a table of time (ns) and intensity");
+        return false;
     }
     set_pulse(parts);
     return kind != ICS_PARTICLE_FLASHER || set_beam(parts, message);

@@ -56,7 +56,7 @@ enum { TYPES = sizeof types / sizeof *types };
 _Static_assert((int)TYPES == (int)ICS_PARTICLE_TYPES, "the number of types in the header");
 
 static const char *const beams[] = {"gauss", "lab", "clsim", "linear", "isotropic", "exact"};
-static const char *const pulses[] = {"instant", "led", "rectangle"};
+static const char *const pulses[] = {"instant", "led", "rectangle", "file"};
 enum { BEAMS = sizeof beams / sizeof *beams, PULSES = sizeof pulses / sizeof *pulses };
 
 static const struct {

@@ -65,7 +65,12 @@ typedef enum ics_beam {
     ICS_BEAM_EXACT
 } ics_beam;
 
-typedef enum ics_pulse { ICS_PULSE_INSTANT, ICS_PULSE_LED, ICS_PULSE_RECTANGLE } ics_pulse;
+typedef enum ics_pulse {
+    ICS_PULSE_INSTANT,
+    ICS_PULSE_LED,
+    ICS_PULSE_RECTANGLE,
+    ICS_PULSE_FILE /* particles.pulse */
+} ics_pulse;
 
 typedef struct ics_particle {
     double values[ICS_PARTICLE_FIELD_COUNT]; /* in the units above; words by their number */

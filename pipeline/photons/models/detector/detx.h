@@ -1,4 +1,4 @@
-/* DETX, the text format of KM3NeT's detectors, versions 1 to 5. */
+/* DETX, the text format of KM3NeT's detectors, versions 1 to 5, and DATX, its binary form. */
 #ifndef ICS_PHOTONS_MODELS_DETECTOR_DETX_H
 #define ICS_PHOTONS_MODELS_DETECTOR_DETX_H
 
@@ -16,5 +16,11 @@
  * types. */
 int ics_detx_read(const ics_text *text, const ice_module_type *sphere, double pmt_radius,
                   ics_types *types, ics_module_list *out, icestream_error *error);
+
+/* Makes the DETX text of a DATX file of version 5, with all digits. Faults of the text have its
+ * lines, which are those that the DETX file of the same detector has without comments.
+ * ICESTREAM_E_CONFIG: the file is cut off or another one. ICESTREAM_E_MEMORY. The caller frees
+ * *out, also after an error. */
+int ics_datx_text(const ics_text *file, ics_text *out, icestream_error *error);
 
 #endif

@@ -102,6 +102,12 @@ int ics_detector_layout_read(const char *path, const icestream_config *config, i
 {
     ICS_CLEANUP(ics_text_free) ics_text text = {0};
     *out = (ics_module_list){0};
+    if (ends_with(path, ".datx")) {
+        ICS_CLEANUP(ics_text_free) ics_text file = {0};
+        ICS_TRY(ics_text_read_bytes(path, &file, error));
+        ICS_TRY(ics_datx_text(&file, &text, error));
+        return read_detx(&text, config, types, out, error);
+    }
     ICS_TRY(ics_text_read(path, &text, error));
     if (ends_with(path, geo_name)) {
         ICS_TRY(ics_module_list_geo(&text, out, error));

@@ -12,6 +12,16 @@ enum { TIME, DENSITY, COUNTS, COLUMNS };
 enum { ROWS_MAX = 100000 };
 static const char expected_columns[] = "time,density or time,counts";
 
+/* Returns whether a text begins with a number, and so without the names of its columns. */
+static bool is_plain(const ics_text *text)
+{
+    ics_text_reader reader = ics_text_open(text, ' ', NULL);
+    ics_text_line line;
+    double number;
+    return ics_text_next(&reader, &line) && line.count == 2 &&
+           ics_text_field_number(&line.fields[0], &number);
+}
+
 #define TIME_MAX  1e6 /* ns */
 #define VALUE_MAX 1e30
 #define VALUE_MIN 1e-30 /* of the largest value, so that no area vanishes by rounding */
@@ -77,8 +87,9 @@ static int read_table(const ics_text *text, const ics_text_table *table, ice_tra
 {
     ics_text_reader reader = ics_text_open(text, ',', error);
     const double *first = ics_text_table_row(table, 0);
-    const int column = isnan(first[DENSITY]) ? COUNTS : DENSITY;
-    if (isnan(first[DENSITY]) == isnan(first[COUNTS])) {
+    const bool is_named = table->columns == COLUMNS;
+    const int column = is_named && isnan(first[DENSITY]) ? COUNTS : DENSITY;
+    if (is_named && isnan(first[DENSITY]) == isnan(first[COUNTS])) {
         return ics_text_fault(&reader, 0, 0, "found %s columns density and counts, expected one",
                               isnan(first[COUNTS]) ? "none of the" : "both");
     }
@@ -101,7 +112,12 @@ int ics_transit_times_read_csv(const ics_text *text, ice_transit *out, icestream
                                              {.name = "counts", .index = COUNTS, .missing = NAN}};
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     *out = (ice_transit){0};
-    ICS_TRY(ics_text_csv_read(text, columns, COLUMNS, ROWS_MAX, expected_columns, &table, error));
+    if (is_plain(text)) {
+        ICS_TRY(ics_text_table_read(text, 2, 2, ROWS_MAX, "time and density", &table, error));
+    } else {
+        ICS_TRY(
+            ics_text_csv_read(text, columns, COLUMNS, ROWS_MAX, expected_columns, &table, error));
+    }
     return read_table(text, &table, out, error);
 }
 

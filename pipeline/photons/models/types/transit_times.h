@@ -12,7 +12,7 @@
 int ics_transit_times_read(const ics_yaml_node *node, ice_transit *out, icestream_error *error);
 /* The same for a text: CSV with the columns time (ns, ascending) and density, which is linear
  * between the rows, or counts, of which each row has those from its time to the time of the next
- * row. */
+ * row. Without names there are two columns, between blanks or tabs: time and density. */
 int ics_transit_times_read_csv(const ics_text *text, ice_transit *out, icestream_error *error);
 
 /* Reads the distribution of one PMT, appends it to those of its type, and gives the PMT the number.
