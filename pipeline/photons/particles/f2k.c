@@ -145,6 +145,7 @@ static bool is_particle(const ics_particle *particle)
     switch (ics_particle_class_of(particle)) {
     case ICS_PARTICLE_CASCADE:
     case ICS_PARTICLE_TRACK:
+    case ICS_PARTICLE_MONOPOLE:
     case ICS_PARTICLE_RAY:
         return true;
     default:

@@ -1,5 +1,6 @@
 #include "pipeline/photons/particles/light_parts.h"
 
+#include "physics/light/light_monopole.h"
 #include "pipeline/photons/particles/events.h"
 
 #include <math.h>
@@ -483,6 +484,56 @@ static bool next_of_track(ics_light_parts *parts, ics_light_part *part)
     }
 }
 
+/* ---- monopoles ------------------------------------------------------------------------------- */
+
+static bool begin_monopole(ics_light_parts *parts, char message[ICS_PARTICLE_MESSAGE])
+{
+    const ics_light_setup *setup = parts->setup;
+    const ics_particle *particle = parts->particle;
+    parts->model.beta = value(particle, ICS_PARTICLE_BETA);
+    parts->length = value(particle, ICS_PARTICLE_LENGTH);
+    parts->bare = setup->per_metre * ics_light_setup_share(setup, parts->model.beta, true);
+    if (parts->bare <= 0 && !ics_particle_has(particle, ICS_PARTICLE_FREE_PATH)) {
+        snprintf(message, ICS_PARTICLE_MESSAGE,
+                 "monopole: found beta %.6g, at which there is no Cherenkov light, and no "
+                 "free_path, expected one of both",
+                 parts->model.beta);
+        return false;
+    }
+    return ends_inside(parts, message);
+}
+
+/* The bare track first, then the cascades of nucleons in their order. Their products have any
+ * direction. */
+static bool next_of_monopole(ics_light_parts *parts, ics_light_part *part)
+{
+    const ics_particle *particle = parts->particle;
+    if (parts->part == 0) {
+        part->form = ICS_PART_TRACK;
+        part->per_step = PROFILE_PHOTONS; /* each photon has its own place on the track */
+        part->length = parts->length;
+        take(parts, part, parts->length * parts->bare);
+        return true;
+    }
+    if (!ics_particle_has(particle, ICS_PARTICLE_FREE_PATH)) {
+        return false;
+    }
+    ice_stream stream = numbers(parts, ICE_PURPOSE_DECAY, parts->part);
+    parts->at += ice_monopole_way(value(particle, ICS_PARTICLE_FREE_PATH), &stream);
+    if (parts->at > parts->length) {
+        return false;
+    }
+    part->x += parts->at * part->axis.x;
+    part->y += parts->at * part->axis.y;
+    part->z += parts->at * part->axis.z;
+    part->t += parts->at / (ICE_LIGHT_SPEED * part->beta);
+    part->axis = ice_axis_turn((ice_axis){0, 0, 1}, 2 * ice_stream_uniform(&stream),
+                               2 * ICE_PI * ice_stream_uniform(&stream));
+    part->beta = 1;
+    take_cascade(parts, part, ICE_CASCADE_POSITRON, ICE_NUCLEON_DECAY);
+    return true;
+}
+
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
@@ -514,6 +565,9 @@ bool ics_light_parts_begin(ics_light_parts *parts, const ics_light_setup *setup,
     if (kind == ICS_PARTICLE_TRACK) {
         return begin_track(parts, listed, message);
     }
+    if (kind == ICS_PARTICLE_MONOPOLE) {
+        return begin_monopole(parts, message);
+    }
     return ics_light_source_begin(parts, kind, message);
 }
 
@@ -528,6 +582,12 @@ bool ics_light_parts_next(ics_light_parts *parts, ics_light_part *out)
     switch (ics_particle_class_of(particle)) {
     case ICS_PARTICLE_TRACK:
         if (!next_of_track(parts, out)) {
+            parts->done = true;
+            return false;
+        }
+        break;
+    case ICS_PARTICLE_MONOPOLE:
+        if (!next_of_monopole(parts, out)) {
             parts->done = true;
             return false;
         }

@@ -76,6 +76,7 @@ typedef struct ics_light_parts {
     uint32_t piece_number, stage, losses, loss;
     uint32_t pair_like; /* of the losses */
     uint32_t slice;     /* of a pulse from a file: the next one */
+    double bare;        /* monopoles: photons per metre of track */
 } ics_light_parts;
 
 /* Begins with a particle, which must live as long as its parts are used. Returns false if the

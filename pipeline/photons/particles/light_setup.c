@@ -1,5 +1,6 @@
 #include "pipeline/photons/particles/light_setup.h"
 
+#include "physics/light/light_monopole.h"
 #include "pipeline/photons/models/light/curve.h"
 #include "pipeline/photons/models/light/light.h"
 
@@ -10,19 +11,20 @@ _Static_assert((int)ICS_CONVENTIONS_STANDARD == ICE_CONVENTION_STANDARD &&
                    (int)ICS_CONVENTIONS_PPC == ICE_CONVENTION_PPC,
                "one order of conventions");
 
-/* Returns the number of photons to make at beta, relative to beta = 1, over the biased spectrum.
- * This is the Cherenkov light, divided by the share of photons whose wavelengths are above the
+/* This is the Cherenkov light, divided by the share of photons whose wavelengths are above the
  * threshold, because stages/create_cherenkov.h drops all others. */
-static double slow_share(const ice_medium *medium, const ice_spectrum *spectrum, double beta)
+double ics_light_setup_share(const ics_light_setup *setup, double beta, bool is_magnetic)
 {
+    const ice_spectrum *spectrum = setup->cherenkov;
     double sum = 0, kept = 0;
     for (size_t i = 1; i < spectrum->count; ++i) {
         const double width = spectrum->wavelength[i] - spectrum->wavelength[i - 1];
         for (size_t k = i - 1; k <= i; ++k) {
             const double light = 0.5 * width * spectrum->density[k];
-            const double index = ics_ice_phase_index(medium, spectrum->wavelength[k]);
+            const double index = ics_ice_phase_index(setup->medium, spectrum->wavelength[k]);
             kept += beta * index >= 1 ? light : 0;
-            sum += light * ice_cherenkov_share(beta, index);
+            sum += light * ice_cherenkov_share(beta, index) *
+                   (is_magnetic ? ice_monopole_gain(index) : 1);
         }
     }
     return kept > 0 ? sum / kept : 0;
@@ -38,6 +40,8 @@ ics_light_setup ics_light_setup_of(const icestream_config *config, const ics_mod
         .convention =
             ice_light_convention_in((ice_convention_name)config->particles.conventions, density),
         .detector = models->detector,
+        .medium = medium,
+        .cherenkov = &light->spectra[0],
         .kept = light->kept,
         .spectrum_count = light->count,
         .photons_per_step = config->particles.photons_per_step,
@@ -55,7 +59,7 @@ ics_light_setup ics_light_setup_of(const icestream_config *config, const ics_mod
     setup.per_metre = light->photons_per_metre * setup.convention.cherenkov_factor;
     for (int k = 0; k < ICS_SLOW_PIECES; ++k) {
         const double beta = ice_muon_beta(&setup.track.muon, ICE_MUON_PIECE * (k + 0.5));
-        setup.slow[k] = slow_share(medium, &light->spectra[0], beta);
+        setup.slow[k] = ics_light_setup_share(&setup, beta, false);
     }
     return setup;
 }

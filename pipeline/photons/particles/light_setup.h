@@ -12,8 +12,10 @@ enum { ICS_SLOW_PIECES = 400 };
 typedef struct ics_light_setup {
     uint64_t seed;
     ice_light_convention convention;
-    const ice_detector *detector; /* not owned */
-    double per_metre;             /* photons per metre of bare track at beta = 1, bias included */
+    const ice_detector *detector;  /* not owned */
+    double per_metre;              /* photons per metre of bare track at beta = 1, bias included */
+    const ice_medium *medium;      /* not owned */
+    const ice_spectrum *cherenkov; /* biased; not owned */
     const double *kept; /* [spectrum_count] share of the photons of a spectrum that the bias keeps;
                            not owned */
     size_t spectrum_count;
@@ -36,5 +38,9 @@ typedef struct ics_light_setup {
 
 /* Returns the setup for the light of these models, which must outlive it. */
 ics_light_setup ics_light_setup_of(const icestream_config *config, const ics_models *models);
+/* Returns the number of photons to make for one of per_metre at beta (0 to 1], relative to beta =
+ * 1: the stage that creates photons drops those whose wavelength is below the threshold, and what
+ * is left is the light at beta. `is_magnetic`: of a monopole with one Dirac charge. 0: no light. */
+double ics_light_setup_share(const ics_light_setup *setup, double beta, bool is_magnetic);
 
 #endif

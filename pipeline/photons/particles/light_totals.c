@@ -127,6 +127,9 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
         ics_particle_has(of, ICS_PARTICLE_LENGTH) && of->values[ICS_PARTICLE_LENGTH] > 0) {
         count_track(totals, ICS_TRACK_SPREAD, particle, parts);
     }
+    if (ics_particle_class_of(of) == ICS_PARTICLE_MONOPOLE) {
+        type->length += parts->length;
+    }
     if (ics_particle_class_of(of) != ICS_PARTICLE_TRACK || parts->length <= 0) {
         return;
     }

@@ -72,6 +72,7 @@ static const struct {
     {"DsPlus", 431, "hadr"},
     {"DsMinusBar", -431, "hadr"},
     {"LambdacPlus", 4122, "hadr"},
+    {"Monopole", -2000000041, "monopole"},
     {"Brems", -2000001001, "brems"},
     {"DeltaE", -2000001002, "delta"},
     {"PairProd", -2000001003, "epair"},

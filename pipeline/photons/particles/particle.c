@@ -42,6 +42,7 @@ static const struct {
     {"amu-", ICS_PARTICLE_TRACK, 0, ICE_MUON_MASS},
     {"amu+", ICS_PARTICLE_TRACK, 1, ICE_MUON_MASS},
     {"tau", ICS_PARTICLE_TRACK, 0, ICE_TAU_MASS},
+    {"monopole", ICS_PARTICLE_MONOPOLE, 0, 0},
     {"ph", ICS_PARTICLE_RAY, 0, 0},
     {"flasher", ICS_PARTICLE_FLASHER, 0, 0},
     {"beam", ICS_PARTICLE_FLASHER, 0, 0},
@@ -86,6 +87,8 @@ uint32_t ics_particle_knows(const ics_particle *particle)
     case ICS_PARTICLE_TRACK:
     case ICS_PARTICLE_DARK:
         return ALWAYS | POSITION | VECTOR | ORIGIN | BIT(LENGTH) | BIT(ENERGY);
+    case ICS_PARTICLE_MONOPOLE:
+        return ALWAYS | POSITION | VECTOR | ORIGIN | BIT(LENGTH) | BIT(BETA) | BIT(FREE_PATH);
     case ICS_PARTICLE_RAY:
         return ALWAYS | POSITION | VECTOR | ORIGIN | BIT(PHOTONS) | BIT(SPECTRUM);
     case ICS_PARTICLE_FLASHER:
@@ -438,7 +441,12 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
     if (has_energy && !check_energy(particle, message)) {
         return false;
     }
-    if (!has_energy && kind != ICS_PARTICLE_FLASHER && !any(particle, BIT(PHOTONS))) {
+    if (kind == ICS_PARTICLE_MONOPOLE && !all(particle, BIT(BETA) | BIT(LENGTH))) {
+        return refuse_given(message, particle, BIT(BETA) | BIT(LENGTH),
+                            "expected beta, its speed divided by that of light, and length (m)");
+    }
+    if (!has_energy && kind != ICS_PARTICLE_FLASHER && kind != ICS_PARTICLE_MONOPOLE &&
+        !any(particle, BIT(PHOTONS))) {
         return refuse(message, particle, "expected a number of photons");
     }
     const double photons = particle->values[ICS_PARTICLE_PHOTONS];

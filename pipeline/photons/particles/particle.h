@@ -36,7 +36,9 @@
     X(BEAM, beam, B, 0, 0, "")                                                                     \
     X(BEAM_WIDTH, beam_width, N, 0.01, 180, "degrees")                                             \
     X(PULSE, pulse, P, 0, 0, "")                                                                   \
-    X(DURATION, duration, N, 0, 1e9, "ns")
+    X(DURATION, duration, N, 0, 1e9, "ns")                                                         \
+    X(BETA, beta, N, 1e-6, 1, "")                                                                  \
+    X(FREE_PATH, free_path, N, 1e-4, 1e6, "m")
 
 typedef enum ics_particle_field {
 #define X(name, text, kind, low, high, unit) ICS_PARTICLE_##name,
@@ -49,11 +51,12 @@ typedef enum ics_particle_field {
 typedef enum ics_particle_class {
     ICS_PARTICLE_CASCADE,
     ICS_PARTICLE_TRACK,
-    ICS_PARTICLE_RAY,     /* an exact number of photons along one direction */
-    ICS_PARTICLE_FLASHER, /* a beam from a module or from anywhere */
-    ICS_PARTICLE_POINT,   /* isotropic */
-    ICS_PARTICLE_CANDLE,  /* a laser at a fixed position */
-    ICS_PARTICLE_DARK     /* makes no light: a neutrino, a nucleus, ... */
+    ICS_PARTICLE_MONOPOLE, /* a track of a given speed, with cascades along it */
+    ICS_PARTICLE_RAY,      /* an exact number of photons along one direction */
+    ICS_PARTICLE_FLASHER,  /* a beam from a module or from anywhere */
+    ICS_PARTICLE_POINT,    /* isotropic */
+    ICS_PARTICLE_CANDLE,   /* a laser at a fixed position */
+    ICS_PARTICLE_DARK      /* makes no light: a neutrino, a nucleus, ... */
 } ics_particle_class;
 
 typedef enum ics_beam {
@@ -93,7 +96,7 @@ bool ics_particle_check(const ics_particle *particle, char message[ICS_PARTICLE_
 ics_particle_field ics_particle_field_find(const char *text, size_t length, const char **nearest);
 const char *ics_particle_field_name(ics_particle_field field);
 /* Number of types of particles and of other light sources. */
-enum { ICS_PARTICLE_TYPES = 31 };
+enum { ICS_PARTICLE_TYPES = 32 };
 /* Returns the name of a type by its index, NULL after the last one. */
 const char *ics_particle_type_name(size_t index);
 /* Returns the index of the type of a particle. */

@@ -112,7 +112,7 @@ static int check_particle(inspection *self, const ics_listed_particle *listed,
         return ics_particle_source_refuse(self->source, self->position, message, error);
     }
     const ics_particle_class kind = ics_particle_class_of(&listed->particle);
-    const bool is_track = kind == ICS_PARTICLE_TRACK;
+    const bool is_track = kind == ICS_PARTICLE_TRACK || kind == ICS_PARTICLE_MONOPOLE;
     self->cascades += is_track || kind == ICS_PARTICLE_CASCADE ? 1 : 0;
     for (int i = 0; i < PARTS && ics_light_parts_next(&parts, &part); ++i) {
         const bool has_depth = !is_track && part.form == ICS_PART_CASCADE;
