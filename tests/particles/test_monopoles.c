@@ -74,7 +74,7 @@ static const struct {
     {"length: 10", "found length, expected beta"},
     {"beta: 0.9", "found beta, expected beta, its speed divided by that of light, and length"},
     {"beta: 0.9, length: 10, energy: 5", "energy: is not for this type"},
-    {"beta: 1.1, length: 10", "beta: found 1.1, expected a number from 1e-06 to 1"},
+    {"beta: 1.1, length: 10", "beta: found '1.1', expected a number from 1e-06 to 1"},
     {"beta: 0.9, length: 20000", "expected its end within 10000 m"},
 };
 

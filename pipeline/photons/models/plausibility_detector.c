@@ -1,4 +1,5 @@
 /* Values of the detector that are legal and most likely mistakes. */
+#include "pipeline/photons/models/detector/angular.h"
 #include "pipeline/photons/models/detector/sensors.h"
 #include "pipeline/photons/models/light/region.h"
 #include "pipeline/photons/models/oversize.h"
@@ -84,7 +85,7 @@ static void check_strings(const ics_inspection *self)
 static void check_sizes(const ics_inspection *self)
 {
     const double distant = 500; /* m: modules share hardly any light at this distance */
-    const double narrowest = 0.02, widest = 0.6;
+    const double narrowest = 0.02, widest = 0.6, longest = 0.8;
     const ice_detector *detector = self->detector;
     const double radius = detector->radius, stated = detector->stated_radius;
     const double closest = detector->closest, width = 2 * radius * detector->oversize;
@@ -94,7 +95,16 @@ static void check_sizes(const ics_inspection *self)
         "x, y, z: found modules that are at least %.5g m apart; usual: 1 to 150 m between "
         "neighbours of a string; is the unit another one, as cm?",
         closest);
-    ics_plausibility_expect(self, radius >= narrowest && radius <= widest,
+    for (size_t i = 0; i < detector->type_count; ++i) {
+        const ice_module_type *type = &detector->types[i];
+        ics_plausibility_expect(self, type->reach >= narrowest && type->reach <= longest,
+                                (ics_value_place){.key = "detector.types"},
+                                "type %s: found %g m from its centre to its farthest point; usual: "
+                                "0.1 to 0.7 m",
+                                type->name, type->reach);
+    }
+    ics_plausibility_expect(self,
+                            detector->type_count > 0 || (radius >= narrowest && radius <= widest),
                             (ics_value_place){.key = "detector.radius"},
                             "detector.radius: found %g m; usual: 0.1 to 0.25 m", radius);
     /* A file may say a radius, which only detector.radius changes. */
@@ -222,6 +232,41 @@ static void check_acceptance(const ics_inspection *self)
         largest < least ? "an effective area in m2" : "relative to the best wavelength");
 }
 
+/* Returns the mean over all directions of what a flat window of area 1 detects with an acceptance
+ * by the cosine to its axis, as pmt-place has it. */
+static double mean_of_place(const ice_angular *angular)
+{
+    enum { POINTS = 64 };
+    double sum = 0;
+    for (int i = 0; i < POINTS; ++i) {
+        const double x = (i + 0.5) / POINTS;
+        sum += x * (angular->count > 0 ? ics_angular_at(angular, x) : 1) / POINTS;
+    }
+    return sum / 2;
+}
+
+/* A type says by beta how pmt-plane counts light from the side, and by angular_polynomial how
+ * pmt-place does. Both should say the same on average. */
+static void check_windows(const ics_inspection *self)
+{
+    const double most = 1.1;
+    for (size_t i = 0; i < self->detector->type_count; ++i) {
+        const ice_module_type *type = &self->detector->types[i];
+        if (strcmp(self->config->stages.detect, "pmt-plane") != 0 || type->pmt_count == 0 ||
+            !(type->pmts[0].radius > 0)) {
+            continue;
+        }
+        const double plane = type->beta < -1 ? ICE_PI / 4 : 1 / (2 * (1 + type->beta));
+        const double ratio = plane / mean_of_place(&type->acceptance.angular);
+        ics_plausibility_expect(
+            self, ratio < most && ratio > 1 / most, (ics_value_place){.key = "detector.types"},
+            "type %s: beta: found %.4g, with which pmt-plane detects %.3g times as much light as "
+            "pmt-place, averaged over directions; usual: beta 1 for windows without an "
+            "angular_polynomial, or one with the same mean",
+            type->name, type->beta, ratio);
+    }
+}
+
 void ics_plausibility_check_detector(const ics_inspection *self)
 {
     check_positions(self);
@@ -232,4 +277,5 @@ void ics_plausibility_check_detector(const ics_inspection *self)
     check_efficiencies(self);
     check_types(self);
     check_acceptance(self);
+    check_windows(self);
 }

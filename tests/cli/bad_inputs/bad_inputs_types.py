@@ -33,6 +33,11 @@ def detx(name, data, says, more=""):
 
 
 def type_cases():
+    types("windows that pmt-place counts in another way", "{a: {shape: sphere, radius: 0.2, beta: 0.5, pmt_radius: 0.04, pmts: [[180, 0]], acceptance: standard}}",
+        "type a: beta: found 0.5, with which pmt-plane detects 1.33 times as much light as pmt-place",
+        more=" --print-effective -s stages.detect=pmt-plane", exit_status=0)
+    types("a type in centimetres", "{a: {shape: sphere, radius: 3}}", "type a: found 3 m from its centre to its farthest point; usual: 0.1 to 0.7 m",
+        more=" --print-effective", exit_status=0)
     types("a list", "[1]", "r.yaml:3:10: error: detector.types: found a list of 1, expected a mapping of names")
     types("no shape", "{a: {radius: 0.2}}", "shape")
     types("an unknown shape", "{a: {shape: box, radius: 1}}", "shape: found 'box', expected one of sphere, spheroid")
