@@ -79,10 +79,10 @@ const char *ics_config_light_key(const icestream_config *config, size_t k)
     const char *section = ics_config_has_particles(config) ? "particles." : "workload.";
     for (size_t i = 0; i < ICS_CONFIG_KEYS; ++i) {
         const char *path = ics_config_keys[i].path;
-        /* The content of the file of particles counts, not its name, and a limit changes no step.
-         */
+        /* The content of files counts, not their names, and a limit changes no step. */
         if (strncmp(path, section, strlen(section)) == 0 && strcmp(path, "particles.file") != 0 &&
-            strcmp(path, "particles.file_limit") != 0 && k-- == 0) {
+            strcmp(path, "particles.pulse") != 0 && strcmp(path, "particles.file_limit") != 0 &&
+            k-- == 0) {
             return path;
         }
     }

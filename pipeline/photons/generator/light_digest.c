@@ -59,6 +59,11 @@ static int digest_numbers(const icestream_config *config, const ics_models *mode
     ics_digest_add_number(digest, setup.per_metre);
     ics_digest_add_numbers(digest, setup.kept, setup.spectrum_count);
     ics_digest_add_numbers(digest, setup.slow, ICS_SLOW_PIECES);
+    for (size_t i = 0; i < models->pulse.count; ++i) {
+        const ice_transit_range *range = &models->pulse.ranges[i];
+        ics_digest_add_numbers(
+            digest, (const double[]){range->from, range->to, range->low, range->high}, 4);
+    }
     for (size_t i = 0; i < models->detector->module_count; ++i) {
         const ice_module *module = &models->detector->modules[i];
         const double place[] = {module->x, module->y, module->z};

@@ -13,7 +13,7 @@ enum { ROWS_MAX = 100000 };
 static const char expected_columns[] = "time,density or time,counts";
 
 /* Returns whether a text begins with a number, and so without the names of its columns. */
-static bool is_plain(const ics_text *text)
+static bool has_no_names(const ics_text *text)
 {
     ics_text_reader reader = ics_text_open(text, ' ', NULL);
     ics_text_line line;
@@ -31,6 +31,8 @@ static bool is_plain(const ics_text *text)
 /* Checks that the rows have one of both columns, times that ascend, and no value below 0. */
 static void check_rows(ics_text_reader *reader, const ics_text_table *table, int column)
 {
+    /* A list without names may have a time twice: the density jumps there. */
+    const bool is_plain = table->columns < COLUMNS;
     const char *name = column == COUNTS ? "counts" : "density";
     double largest = 0, before = -INFINITY;
     for (size_t i = 0; i < table->rows; ++i) {
@@ -38,7 +40,7 @@ static void check_rows(ics_text_reader *reader, const ics_text_table *table, int
         if (!(fabs(row[TIME]) <= TIME_MAX)) {
             ics_text_fault(reader, table->lines[i], 0, "time: found %.10g, expected %g .. %g ns",
                            row[TIME], -TIME_MAX, TIME_MAX);
-        } else if (!(row[TIME] > before)) {
+        } else if (!(row[TIME] > before || (is_plain && row[TIME] == before))) {
             ics_text_fault(reader, table->lines[i], 0,
                            "time: found %.10g after %.10g, expected ascending times", row[TIME],
                            before);
@@ -78,7 +80,9 @@ static void make_ranges(const ics_text_table *table, int column, ice_transit *ou
         if (column == COUNTS) {
             range.low = range.high = row[COUNTS] / width;
         }
-        out->ranges[out->count++] = range;
+        if (width > 0) {
+            out->ranges[out->count++] = range;
+        }
     }
 }
 
@@ -102,6 +106,15 @@ static int read_table(const ics_text *text, const ics_text_table *table, ice_tra
         return ics_error_no_memory(error, text->name);
     }
     make_ranges(table, column, out);
+    double area = 0;
+    for (size_t i = 0; i < out->count; ++i) {
+        area += ics_transit_area(&out->ranges[i]);
+    }
+    if (!(area > 0)) { /* all of it is at one time */
+        ics_transit_times_free(out);
+        return ics_text_fault(&reader, 0, 0,
+                              "found no time between the rows above 0, expected some");
+    }
     return ICESTREAM_OK;
 }
 
@@ -112,7 +125,7 @@ int ics_transit_times_read_csv(const ics_text *text, ice_transit *out, icestream
                                              {.name = "counts", .index = COUNTS, .missing = NAN}};
     ICS_CLEANUP(ics_text_table_free) ics_text_table table = {0};
     *out = (ice_transit){0};
-    if (is_plain(text)) {
+    if (has_no_names(text)) {
         ICS_TRY(ics_text_table_read(text, 2, 2, ROWS_MAX, "time and density", &table, error));
     } else {
         ICS_TRY(
