@@ -510,7 +510,7 @@ static bool next_of_monopole(ics_light_parts *parts, ics_light_part *part)
     const ics_particle *particle = parts->particle;
     if (parts->part == 0) {
         part->form = ICS_PART_TRACK;
-        part->per_step = PROFILE_PHOTONS; /* each photon has its own place on the track */
+        part->per_step = PROFILE_PHOTONS; /* each photon has its own start on the track */
         part->length = parts->length;
         take(parts, part, parts->length * parts->bare);
         return true;

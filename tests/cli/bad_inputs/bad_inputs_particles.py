@@ -81,7 +81,7 @@ def yaml_cases():
     particles("an unknown key", b"- {type: e-, energi: 5}\n", "p.yaml:1:14: error: unknown key 'energi', did you mean 'energy'?", "p.yaml")
     particles("a mapping", b"type: e-\n", "p.yaml:1:1: error: found a mapping", "p.yaml")
     particles("a pulse without its table", b"- {type: point, x: 0, y: 0, z: 0, photons: 5, pulse: file}\n",
-        "p.yaml:1:3: error: pulse: found file, expected particles.pulse: a table of time (ns) and intensity", "p.yaml")
+        "p.yaml: particle 1: error: pulse: found file, expected particles.pulse: a table of time (ns) and intensity", "p.yaml")
     particles("a particle without a position", b"- {type: e-, energy: 5}\n", "p.yaml:1:3: error: e-: expected a position: x, y, z",
         "p.yaml")
     particles("two directions", b"- {type: e-, x: 0, y: 0, z: 0, zenith: 20, dx: 0, dy: 0, dz: 1, energy: 5}\n",
