@@ -89,6 +89,33 @@ START_TEST(tables_of_graphnet)
 }
 END_TEST
 
+/* A row for each PMT: PMTs of one module around its middle, a module without an efficiency, and one
+ * whose pair of numbers comes again elsewhere. */
+START_TEST(rows_of_pmts)
+{
+#define NAMES "dom_x,dom_y,dom_z,rde,string,pmt_number,dom_number\n"
+    static const char rows[] = NAMES "-1.4,2,-90.1,1.3,0,0,0\n-1.6,2,-89.9,1.3,0,1,0\n"
+                                     "-1.5,2,-60,,0,0,1\n";
+    static const char twice[] = NAMES "0,0,-90,1,4,0,7\n50,0,-90,1,4,0,7\n";
+    ics_module_list list;
+    icestream_error error = {0};
+    ics_text text = ics_text_borrow("a.csv", rows, sizeof rows - 1);
+    ck_assert_msg(ics_module_list_csv(&text, NULL, &list, &error) == ICESTREAM_OK, "%s",
+                  error.text);
+    expect_two(&list, -90);
+    ck_assert_double_eq(list.items[0].module.efficiency, 1.3);
+    ck_assert_double_eq(list.items[1].module.efficiency, 1);
+    ck_assert(list.parts.count == 1 && list.parts.line == 2);
+    ck_assert(list.plain.count == 1 && list.plain.line == 4);
+    ics_module_list_free(&list);
+    /* Both enter the list, which the detector refuses. */
+    text = ics_text_borrow("a.csv", twice, sizeof twice - 1);
+    ck_assert_int_eq(ics_module_list_csv(&text, NULL, &list, &error), ICESTREAM_OK);
+    ck_assert_uint_eq(list.count, 2);
+    ics_module_list_free(&list);
+}
+END_TEST
+
 /* Prometheus' lists: tabs or blanks, CR LF or LF; in ice z counts from the surface. */
 static const struct {
     const char *text;
@@ -121,6 +148,7 @@ ICS_TEST_MAIN("module_list")
     tcase_add_loop_test(lists, lines_and_separators, 0, 3);
     tcase_add_test(lists, columns_without_a_name_are_passed_over);
     tcase_add_loop_test(lists, tables_of_graphnet, 0, sizeof graphnet / sizeof *graphnet);
+    tcase_add_test(lists, rows_of_pmts);
     tcase_add_loop_test(lists, lists_of_prometheus, 0, sizeof prometheus / sizeof *prometheus);
     suite_add_tcase(suite, lists);
 }

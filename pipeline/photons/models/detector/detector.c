@@ -222,6 +222,9 @@ static void warn_of_oddities(const ics_module_list *list, const char *name, ics_
         {&list->low, "module%s of string 0 or with number 0",
          "left out, as in ppc: in geo-f2k strings and modules count from 1; for all modules, "
          "number them from 1, or write them as CSV (detector.file)"},
+        {&list->plain, "module%s with an empty field for the efficiency", "taken as efficiency 1"},
+        {&list->parts, "module%s with a row for each PMT",
+         "one module in the middle of its PMTs; detector.types says where PMTs are"},
         {&list->status, "PMT%s with a status that is not 0 (1: disabled)",
          "taken as good: the status has no effect here"},
         {&list->skipped, "line%s before the header of the file, as a broken comment leaves them",

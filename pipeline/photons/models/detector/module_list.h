@@ -34,6 +34,9 @@ typedef struct ics_module_list {
     /* What is odd in the file, for warnings. geo-f2k: rows that do not enter the list. */
     ics_listed_oddity deep; /* above 60 of strings up to 86, and yet deep in the ice */
     ics_listed_oddity low;  /* modules with a string or a number below 1 */
+    /* CSV */
+    ics_listed_oddity plain; /* modules with an empty field for their efficiency */
+    ics_listed_oddity parts; /* modules with a row for each PMT */
     /* DETX */
     ics_listed_oddity status;  /* PMTs with a status that is not 0 */
     ics_listed_oddity skipped; /* lines before the header */
@@ -68,7 +71,9 @@ int ics_module_list_prometheus(const ics_text *text, ics_module_list *out, icest
 /* Reads CSV with the columns string, module, x, y, z and optionally efficiency; or string_index,
  * dom_index (both from 0), x_m, y_m, z_m. Optional columns: type, a name of `types` (NULL: any name
  * is right, and has no meaning); an orientation, as the unit quaternion qw, qx, qy, qz or as
- * zenith, azimuth, roll in degrees (docs/detectors.md). ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
+ * zenith, azimuth, roll in degrees (docs/detectors.md). With a column pmt_number there is a row for
+ * each PMT, and those of a module, one after the other, become one module in their middle.
+ * ICESTREAM_E_CONFIG, ICESTREAM_E_MEMORY. */
 int ics_module_list_csv(const ics_text *text, const ics_types *types, ics_module_list *out,
                         icestream_error *error);
 

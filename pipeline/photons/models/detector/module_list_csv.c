@@ -35,6 +35,7 @@ enum {
     ZENITH = QUATERNION + 4,
     AZIMUTH,
     ROLL,
+    PMT_NUMBER,
     IGNORED /* and those behind it */
 };
 
@@ -91,7 +92,7 @@ static const ics_csv_column list_columns[] = {
     {.name = "x", .index = X, .required = true},
     {.name = "y", .index = Y, .required = true},
     {.name = "z", .index = Z, .required = true},
-    {.name = "efficiency", .index = EFFICIENCY, .missing = 1},
+    {.name = "efficiency", .index = EFFICIENCY, .missing = NAN, .may_be_empty = true},
     {.name = "type", .index = TYPE, .missing = -1, .number_of = number_of_type},
     {.name = "qw", .index = QUATERNION, .missing = NAN},
     {.name = "qx", .index = QUATERNION + 1, .missing = NAN},
@@ -116,11 +117,11 @@ static const ics_csv_column list_columns[] = {
     {.name = "dom_x", .index = X},
     {.name = "dom_y", .index = Y},
     {.name = "dom_z", .index = Z},
-    {.name = "rde", .index = EFFICIENCY, .missing = 1},
+    {.name = "rde", .index = EFFICIENCY, .missing = NAN, .may_be_empty = true},
     {.name = "t", .index = IGNORED},
     {.name = "pmt_area", .index = IGNORED + 1},
     {.name = "dom_type", .index = IGNORED + 2},
-    {.name = "pmt_number", .index = IGNORED + 8},
+    {.name = "pmt_number", .index = PMT_NUMBER, .missing = NAN},
     {.name = "pmt_dir_x", .index = IGNORED + 9},
     {.name = "pmt_dir_y", .index = IGNORED + 10},
     {.name = "pmt_dir_z", .index = IGNORED + 11},
@@ -156,23 +157,83 @@ static void ignore_index(const ics_text *text, ics_csv_column *columns, size_t c
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
-/* Makes a module of the numbers of a row and appends it. ICESTREAM_OK, also after a fault. */
-static int add_module(ics_text_reader *reader, size_t line, const double *row, ics_module_list *out)
+/* The rows of the PMTs of one module. */
+typedef struct pmt_rows {
+    ics_listed_module item;
+    double string, number;
+    double first[3]; /* m, of the first PMT */
+    size_t count;
+} pmt_rows;
+
+/* PMTs of a module are at most this far apart along each axis (m). */
+#define SAME_MODULE 1.0
+
+/* Appends the module of the rows so far. ICESTREAM_OK, also after a fault. */
+static int end_module(ics_text_reader *reader, pmt_rows *rows, ics_module_list *out)
+{
+    if (rows->count == 0) {
+        return ICESTREAM_OK;
+    }
+    if (rows->count > 1) {
+        ics_listed_oddity_add(&out->parts, rows->item.line);
+    }
+    ice_module *module = &rows->item.module;
+    module->x /= (double)rows->count;
+    module->y /= (double)rows->count;
+    module->z /= (double)rows->count;
+    rows->count = 0;
+    return ics_module_list_add_row(reader, rows->string, rows->number, &rows->item, out);
+}
+
+static bool is_next_pmt(const pmt_rows *rows, const double *row)
+{
+    return rows->count > 0 && !isnan(row[PMT_NUMBER]) && row[STRING] == rows->string &&
+           row[MODULE] == rows->number && fabs(row[X] - rows->first[0]) < SAME_MODULE &&
+           fabs(row[Y] - rows->first[1]) < SAME_MODULE &&
+           fabs(row[Z] - rows->first[2]) < SAME_MODULE;
+}
+
+/* Begins a module with the numbers of a row, or goes on with the next PMT of one. ICESTREAM_OK,
+ * also after a fault. */
+static int add_row(ics_text_reader *reader, size_t line, const double *row, pmt_rows *rows,
+                   ics_module_list *out)
 {
     const size_t faults = reader->faults;
+    if (is_next_pmt(rows, row)) {
+        rows->item.module.x += row[X];
+        rows->item.module.y += row[Y];
+        rows->item.module.z += row[Z];
+        ++rows->count;
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(end_module(reader, rows, out));
     ics_listed_module item = {
         .module = {.x = row[X],
                    .y = row[Y],
                    .z = row[Z],
-                   .efficiency = row[EFFICIENCY],
+                   .efficiency = isnan(row[EFFICIENCY]) ? 1 : row[EFFICIENCY],
                    .type = row[TYPE] > 0 ? (uint32_t)row[TYPE] : 0},
         .line = line,
         .has_type = row[TYPE] >= 0,
     };
     read_turn(reader, line, row, &item.turn);
-    return reader->faults > faults
-               ? ICESTREAM_OK
-               : ics_module_list_add_row(reader, row[STRING], row[MODULE], &item, out);
+    if (reader->faults == faults) {
+        *rows = (pmt_rows){.item = item,
+                           .string = row[STRING],
+                           .number = row[MODULE],
+                           .first = {row[X], row[Y], row[Z]},
+                           .count = 1};
+    }
+    return ICESTREAM_OK;
+}
+
+static bool has_column(const ics_csv_plan *plan, size_t index)
+{
+    bool found = false;
+    for (size_t i = 0; i < plan->width; ++i) {
+        found |= plan->meaning[i] != NULL && plan->meaning[i]->index == index;
+    }
+    return found;
 }
 
 static int read_list(const ics_text *text, const ics_csv_column *columns, size_t column_count,
@@ -182,13 +243,21 @@ static int read_list(const ics_text *text, const ics_csv_column *columns, size_t
     ics_text_reader reader = ics_text_open(text, ICS_TEXT_CSV, error);
     ics_text_line line;
     ics_csv_plan plan;
+    pmt_rows rows = {.count = 0};
     int status = ICESTREAM_OK;
     const bool has_header = ics_text_csv_begin(&reader, columns, column_count, names, &plan);
+    const bool has_efficiency = has_header && has_column(&plan, EFFICIENCY);
     while (has_header && status == ICESTREAM_OK && ics_text_next(&reader, &line)) {
         double row[ICS_TEXT_FIELDS_MAX];
         if (ics_text_csv_row(&reader, &line, &plan, row)) {
-            status = add_module(&reader, line.number, row, out);
+            if (has_efficiency && isnan(row[EFFICIENCY])) {
+                ics_listed_oddity_add(&out->plain, line.number);
+            }
+            status = add_row(&reader, line.number, row, &rows, out);
         }
+    }
+    if (status == ICESTREAM_OK) {
+        status = end_module(&reader, &rows, out);
     }
     if (reader.faults == 0 && status == ICESTREAM_OK && out->count == 0) {
         ics_text_fault(&reader, 0, 0, "found no rows of numbers, expected columns %s", names);

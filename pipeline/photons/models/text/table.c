@@ -311,6 +311,9 @@ bool ics_text_csv_row(ics_text_reader *reader, const ics_text_line *line, const 
     for (size_t i = 0; i < plan->width; ++i) {
         const ics_csv_column *column = plan->meaning[i];
         double number = 0;
+        if (column != NULL && column->may_be_empty && line->fields[i].length == 0) {
+            continue;
+        }
         if (column != NULL) {
             good &= read_cell(reader, line, i, column, &number);
             values[column->index] = number + column->offset;
