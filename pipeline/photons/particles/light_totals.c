@@ -143,12 +143,14 @@ void ics_light_totals_begin(ics_light_totals *totals, const ics_listed_particle 
                                                       of->values[ICS_PARTICLE_ENERGY])) {
         count_track(totals, ICS_TRACK_LONG, particle, parts);
     }
-    if (!ics_particle_is_muon(of) && of->values[ICS_PARTICLE_LENGTH] > 0 &&
-        particle->decay != ICS_DECAY_LISTED) {
+    const double listed = of->values[ICS_PARTICLE_LENGTH];
+    if (ics_particle_is_muon(of) || listed <= 0) {
+        return;
+    }
+    if (particle->decay != ICS_DECAY_LISTED) {
         count_track(totals, parts->decays ? ICS_TRACK_DECAYS : ICS_TRACK_STABLE, particle, parts);
     }
-    if (!ics_particle_is_muon(of) &&
-        parts->length > TAU_MARGIN * ice_tau_decay_length(of->values[ICS_PARTICLE_ENERGY])) {
+    if (listed > TAU_MARGIN * ice_tau_decay_length(of->values[ICS_PARTICLE_ENERGY])) {
         count_track(totals, ICS_TRACK_OLD, particle, parts);
     }
 }
