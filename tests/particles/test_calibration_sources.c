@@ -85,8 +85,8 @@ START_TEST(pulse_of_a_file)
         double mean, square;
     } files[] = {
         /* int t (t/2) over 0 .. 2 is 4/3, int t/2 over 2 .. 5 is 21/4; of squares 2 and 39/2 */
-        {"plain.txt", "# time[ns]\tcounts\n0\t0\n2\t1\n2 0.5\n5\t0.5\n",
-         (4.0 / 3 + 21.0 / 4) / 2.5, (2 + 39.0 / 2) / 2.5},
+        {"plain.txt", "# time[ns]\tcounts\n0\t0\n2\t1\n2 0.5\n5\t0.5\n", (4.0 / 3 + 21.0 / 4) / 2.5,
+         (2 + 39.0 / 2) / 2.5},
         {"named.csv", "time,counts\n0,1\n2,1.5\n5,0\n", (1 + 1.5 * 3.5) / 2.5,
          (4.0 / 3 + 1.5 * 13) / 2.5},
     };
