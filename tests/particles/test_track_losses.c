@@ -287,6 +287,10 @@ static const struct {
      "particle 3: 1 track, the first one of 10000 GeV and 30 m, has no energy losses in the list "
      "and get simple ones"},
     {"", "{type: tau, energy: 1e5, length: 30, " HERE "}, " PRODUCT, "knows those of muons only"},
+    {"",
+     "{type: tau, energy: 3e5, length: 14, " HERE
+     "}, {type: e-, energy: 5, x: 0, y: 0, z: -14, zenith: 0, azimuth: 0}",
+     NULL},
     {"", "{type: tau, energy: 10, length: 30, " HERE "}, " PRODUCT,
      "particle 1: 1 track, the first one of 10 GeV and 30 m, has more length than a tau of this"},
     /* The muon passes z = -50 m at 166.78 ns. Of two muons on one line any may have made a loss. */

@@ -39,6 +39,14 @@ static ics_track_warning warning_about_bare(const ics_particle *track, const ics
     return ics_particle_is_muon(track) ? ICS_TRACK_BARE : ICS_TRACK_TAU;
 }
 
+/* Returns whether a tau would lose less than 0.5 % of its energy if it had the losses of a muon,
+ * which are larger. */
+static bool is_short_tau(const ics_particle *track, const ics_light_parts *parts)
+{
+    return !ics_particle_is_muon(track) && !parts->makes_losses &&
+           parts->setup->track.muon.radiation * parts->length < 0.005;
+}
+
 static void judge_losses(ics_light_totals *totals, const ics_listed_particle *particle,
                          const ics_light_parts *parts)
 {
@@ -53,6 +61,9 @@ static void judge_losses(ics_light_totals *totals, const ics_listed_particle *pa
         }
         break;
     case ICS_LOSSES_MISSING:
+        if (is_short_tau(&particle->particle, parts)) {
+            break;
+        }
         if (!parts->makes_losses) {
             count_track(totals, warning_about_bare(&particle->particle, parts), particle, parts);
         } else if (wanted == ICS_LOSSES_AUTO) {
