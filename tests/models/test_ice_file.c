@@ -66,6 +66,44 @@ START_TEST(homogeneous_by_lengths)
 }
 END_TEST
 
+/* The factors multiply whatever a layer scatters and absorbs, at every wavelength. */
+START_TEST(factors_scale_all_layers)
+{
+    static const char *const ices[] = {
+        "layers: [[1900, 0.03, 0.01, 2], [1910, 0.05, 0.02, -3]]\n" YAML_CRYSTALS
+        "  subtraction: constant\n",
+        "index: {salinity: 35, temperature: 13, pressure: 200}\noptics: {table: [[wavelength_nm, "
+        "absorption_length_m, scattering_length_m], [250, 20, 30], "
+        "[700, 2, 60]]}\nscattering: {mean_cosine: 0.9}\nlayers: "
+        "[[0, 1, 1], [10, 1.2, 0.9]]\n"};
+    for (size_t i = 0; i < COUNT(ices); ++i) {
+        loaded_ice plain = load_yaml(ices[i], NULL, NULL), scaled;
+        char path[MODEL_PATH];
+        model_folder folder = model_folder_create();
+        model_folder_write(&folder, "ice.yaml", ices[i], path);
+        scaled =
+            ice_load("ice.file", path, "ice.scattering_factor=1.1", "ice.absorption_factor=0.8");
+        model_folder_remove(&folder);
+        expect_ice(&plain);
+        expect_ice(&scaled);
+        for (size_t k = 0; k < plain.medium->layer_count; ++k) {
+            for (double x = 250; x <= 700; x += 50) {
+                ck_assert_double_eq_tol(ics_ice_scattering(scaled.medium, k, x) /
+                                            ics_ice_scattering(plain.medium, k, x),
+                                        1.1, 1e-12);
+                ck_assert_double_eq_tol(ics_ice_absorption(scaled.medium, k, x) /
+                                            ics_ice_absorption(plain.medium, k, x),
+                                        0.8, 1e-12);
+            }
+        }
+        ck_assert(ics_ice_birefringence_scattering(&scaled.medium->birefringence) ==
+                  ics_ice_birefringence_scattering(&plain.medium->birefringence));
+        ice_unload(&plain);
+        ice_unload(&scaled);
+    }
+}
+END_TEST
+
 START_TEST(features_in_yaml)
 {
     static const char yaml[] =
@@ -261,6 +299,7 @@ ICS_TEST_MAIN("ice_file")
 {
     TCase *good = tcase_create("good");
     tcase_add_test(good, homogeneous_by_lengths);
+    tcase_add_test(good, factors_scale_all_layers);
     tcase_add_test(good, features_in_yaml);
     tcase_add_test(good, features_in_csv);
     tcase_add_test(good, shipped_files);

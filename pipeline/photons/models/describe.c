@@ -43,8 +43,9 @@ static void describe_water(const ice_medium *medium, FILE *out)
     }
 }
 
-static void describe_medium(const ice_medium *medium, FILE *out)
+static void describe_medium(const ics_models *models, FILE *out)
 {
+    const ice_medium *medium = models->medium;
     const double wavelength = 400;
     ics_range scattering = ics_range_empty, absorption = ics_range_empty;
     for (size_t i = 0; i < medium->layer_count; ++i) {
@@ -68,6 +69,10 @@ static void describe_medium(const ice_medium *medium, FILE *out)
     fprintf(out,
             "  lengths  effective scattering %.4g .. %.4g m, absorption %.4g .. %.4g m at %g nm\n",
             scattering.low, scattering.high, absorption.low, absorption.high, wavelength);
+    if (models->scattering_factor != 1 || models->absorption_factor != 1) {
+        fprintf(out, "  scaled   scattering by %.6g, absorption by %.6g\n",
+                models->scattering_factor, models->absorption_factor);
+    }
     if (medium->spectral != NULL) {
         describe_water(medium, out);
     } else {
@@ -303,7 +308,7 @@ static void describe_light(const ice_light *light, FILE *out)
 
 void ics_models_describe(const ics_models *models, FILE *out)
 {
-    describe_medium(models->medium, out);
+    describe_medium(models, out);
     describe_detector(models->detector, models->detector_from, out);
     describe_oversize(models->medium, models->detector, out);
     describe_detection(models->detector, models->detection, out);

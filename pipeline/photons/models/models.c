@@ -111,6 +111,8 @@ int ics_models_create(const icestream_config *config, ics_models **out, icestrea
     }
     ICS_TRY(make_surroundings(config, models, &factors, error));
     models->detector_from = detector_reason(config, models->detector);
+    models->scattering_factor = config->ice.scattering_factor;
+    models->absorption_factor = config->ice.absorption_factor;
     ICS_TRY(ics_light_create(config, models->medium, &factors, models->detector, &models->light,
                              error));
     ICS_TRY(read_pulse(config, &models->pulse, error));

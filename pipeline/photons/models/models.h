@@ -18,7 +18,8 @@ typedef struct ics_models {
     ics_detector_part *detector_part; /* part of the tables that the digest of the detector needs */
     ice_transit pulse;                /* particles.pulse; no ranges: not given */
     const char *detector_from;        /* why it is this detector, for reports; not owned */
-    ics_warnings warnings;            /* the caller prints them */
+    double scattering_factor, absorption_factor; /* keys of the ice, for reports */
+    ics_warnings warnings;                       /* the caller prints them */
     /* SHA-256 of each model in the form that photons read: the bytes of its tables
      * (models/digests.c). Models with equal tables have equal digests, independent of the file,
      * layout or name that they come from. */

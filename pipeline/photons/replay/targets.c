@@ -33,6 +33,8 @@ static const ics_target_key keys[] = {
     WEIGHTED("ice.model"),
     WEIGHTED("ice.directory"),
     WEIGHTED("ice.file"),
+    WEIGHTED("ice.scattering_factor"),
+    WEIGHTED("ice.absorption_factor"),
     WEIGHTED("ice.tilt"),
     WEIGHTED("ice.tilt_origin"),
     WEIGHTED("ice.tilt_outside"),

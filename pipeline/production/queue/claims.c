@@ -154,8 +154,10 @@ static int end_claim(ics_queue_claims *queue, const ics_claim *claim, const char
     if (held == NULL) {
         return ICESTREAM_OK;
     }
-    ICS_TRY(reason != NULL ? ics_queue_bury(queue, held->id, claim->attempt, reason, &was, error)
-                           : ics_queue_give_back(queue, held->id, &was, error));
+    ICS_TRY(reason != NULL
+                ? ics_queue_bury(queue, held->id, claim->attempt, reason, &was, error)
+                : ics_queue_give_back(queue, held->id, claim->counts ? claim->attempt : 0,
+                                      claim->pauses, &was, error));
     ics_queue_forget(queue, held);
     *was_held = was == 1;
     return ICESTREAM_OK;

@@ -161,7 +161,7 @@ static void return_ticket(ics_queue_claims *queue, const char *id)
 {
     icestream_error ignored = {.status = ICESTREAM_OK}; /* it is taken over after the lease */
     long long was = 0;
-    ics_queue_give_back(queue, id, &was, &ignored);
+    ics_queue_give_back(queue, id, 0, false, &was, &ignored);
 }
 
 /* Gives the entries from `first` on back. */

@@ -170,7 +170,7 @@ static const char *const scripts[ICS_QUEUE_SCRIPTS] = {
     "return 1",
     [ICS_QUEUE_GIVE_BACK] = BEGINNING
     "if owner(ARGV[2]) ~= ARGV[1] then return 0 end\n"
-    "call('XCLAIM', s, g, back, 0, ARGV[2], 'IDLE', 1000000000, 'RETRYCOUNT', 0, 'JUSTID')\n"
+    "call('XCLAIM', s, g, back, 0, ARGV[2], 'IDLE', ARGV[4], 'RETRYCOUNT', ARGV[3], 'JUSTID')\n"
     "return 1",
     /* The names of workers have no slash. */
     [ICS_QUEUE_DECLINE] =

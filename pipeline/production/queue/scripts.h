@@ -19,7 +19,7 @@ typedef enum ics_queue_script {
     ICS_QUEUE_DONE,   /* worker id digest pair...: "done"; "dead"; or the digest and the worker of
                          the result that is there */
     ICS_QUEUE_DEAD,   /* worker id attempt reason: 1, or 0: it is done */
-    ICS_QUEUE_GIVE_BACK, /* worker id: 1, or 0: it is lost */
+    ICS_QUEUE_GIVE_BACK, /* worker id attempts idle (ms): 1, or 0: it is lost */
     ICS_QUEUE_DECLINE,   /* worker id attempts most: how many workers have declined it. Below `most`
                             a worker can claim it after a lease, and its attempts are this number */
     ICS_QUEUE_LIST,      /* from: {id, name} of the next 100 tickets */

@@ -121,12 +121,16 @@ int ics_queue_bury(ics_queue_claims *queue, const char *id, uint32_t attempt, co
     return ics_queue_call_number(queue, &command, was, error);
 }
 
-int ics_queue_give_back(ics_queue_claims *queue, const char *id, long long *was,
-                        icestream_error *error)
+int ics_queue_give_back(ics_queue_claims *queue, const char *id, uint32_t attempts, bool pauses,
+                        long long *was, icestream_error *error)
 {
     ics_queue_command command;
+    char number[16];
     ics_queue_begin(queue, ICS_QUEUE_GIVE_BACK, &command);
+    snprintf(number, sizeof number, "%" PRIu32, attempts);
     ics_queue_command_add(&command, id);
+    ics_queue_command_add(&command, number);
+    ics_queue_command_add(&command, pauses ? "0" : "1000000000"); /* ms since it was claimed */
     return ics_queue_call_number(queue, &command, was, error);
 }
 

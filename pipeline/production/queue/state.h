@@ -61,9 +61,10 @@ int ics_queue_call_number(ics_queue_claims *queue, const ics_queue_command *comm
 /* Moves a ticket to the dead letters. *was 0: it is done. */
 int ics_queue_bury(ics_queue_claims *queue, const char *id, uint32_t attempt, const char *reason,
                    long long *was, icestream_error *error);
-/* Gives a ticket back to the queue. *was 0: it is lost. */
-int ics_queue_give_back(ics_queue_claims *queue, const char *id, long long *was,
-                        icestream_error *error);
+/* Gives a ticket back to the queue, as one that `attempts` workers have begun; `pauses`: workers
+ * can claim it a lease later. *was 0: it is lost. */
+int ics_queue_give_back(ics_queue_claims *queue, const char *id, uint32_t attempts, bool pauses,
+                        long long *was, icestream_error *error);
 /* The same for a ticket that this worker cannot use: workers can claim it a lease later, and the
  * attempt does not count. *workers: how many have declined it. Once these are `attempts` of the
  * options, the claim stays. */

@@ -12,6 +12,8 @@
 #include "pipeline/production/run/warnings.h"
 #include "pipeline/production/transfer/transfer.h"
 
+#include <inttypes.h>
+
 /* A program that writes a step file under its final name may not have finished. The file gets one
  * more attempt. */
 static ics_run_retry_answer wait_for_producer(ics_run_state *run, ics_unit *unit)
@@ -38,11 +40,6 @@ void ics_run_read_failed(ics_run_state *run, ics_unit *unit, const icestream_err
     bool reading = ics_unit_rules_is_reading(unit->state);
     ics_run_retry_answer answer = ICS_RUN_RETRY_REFUSED;
     if (!reading && (error->status == ICESTREAM_E_INPUT || ics_error_may_pass(error))) {
-        return;
-    }
-    if (reading && unit->work->blocked && run->config->source.queue != NULL &&
-        (error->cause == ICS_TRANSFER_MISSING || error->cause == EFBIG)) {
-        ics_run_unit_refuse(run, unit, false, error->text);
         return;
     }
     if (reading && unit->work->blocked) {
@@ -140,10 +137,46 @@ static void send_check(ics_run_state *run, ics_unit *unit)
     }
 }
 
+/* Another attempt of this worker would not help, but another worker may have the rights that this
+ * one lacks. So the ticket is given back, and the delivery counts. */
+static void give_back_unfetched(ics_run_state *run, ics_unit *unit, const icestream_error *error)
+{
+    unit->claim.counts = true;
+    if (!run->intake.watching || run->options->fail_fast) {
+        ics_run_read_failed(run, unit, error);
+        return;
+    }
+    const ics_event event = {.kind = ICS_EVENT_FAILED,
+                             .file = unit->name,
+                             .reason = error->text,
+                             .attempt = unit->claim.attempt};
+    ics_run_log_event(run, &event);
+    unit->claim.pauses = true;
+    ics_run_unit_decide(run, unit, ICS_ON_DECIDED, ICS_RESULT_ABSENT);
+}
+
+static void fetch_failed(ics_run_state *run, ics_unit *unit, const icestream_error *error)
+{
+    const uint32_t most = run->config->source.attempts;
+    icestream_error last = *error;
+    if (run->config->source.queue == NULL || ics_error_may_pass(error)) {
+        ics_run_read_failed(run, unit, error);
+    } else if (error->cause == ICS_TRANSFER_MISSING || error->cause == EFBIG) {
+        ics_run_unit_refuse(run, unit, false, error->text);
+    } else if (unit->claim.attempt < most) {
+        give_back_unfetched(run, unit, error);
+    } else {
+        ics_error_add(&last, error->status,
+                      "delivery %" PRIu32 " of at most %" PRIu32 " (source.attempts)",
+                      unit->claim.attempt, most);
+        ics_run_unit_refuse(run, unit, false, last.text);
+    }
+}
+
 static void check_fetched(ics_run_state *run, ics_unit *unit)
 {
     if (unit->work->read_error.status != ICESTREAM_OK) {
-        ics_run_read_failed(run, unit, &unit->work->read_error);
+        fetch_failed(run, unit, &unit->work->read_error);
     } else {
         send_check(run, unit);
     }

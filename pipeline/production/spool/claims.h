@@ -39,6 +39,8 @@ typedef struct ics_claim {
     char *url;        /* only of a queue: the owner of the claim fetches the file from there to
                          `path`; NULL: it is there */
     uint32_t attempt; /* 1: no worker has begun the file before */
+    bool counts;      /* only of a queue: ics_claims_give_back() leaves this attempt counted */
+    bool pauses;      /* only of a queue: after it nobody can claim the ticket for a lease */
     char sha256[65];  /* of the input, only of a queue; "": unknown */
 } ics_claim;
 
@@ -135,7 +137,8 @@ int ics_claims_done(const ics_claims *claims, const ics_claim *claim, ics_after 
 /* Ends a claim: moves the file into the quarantine, with the reason. *held as above. */
 int ics_claims_fail(const ics_claims *claims, const ics_claim *claim, const char *reason,
                     bool *held, icestream_error *error);
-/* Ends a claim: the file waits again, as if no worker had begun it. *held as above. */
+/* Ends a claim: the file waits again, as if no worker had begun it, unless the claim `counts`.
+ * *held as above. */
 int ics_claims_give_back(const ics_claims *claims, const ics_claim *claim, bool *held,
                          icestream_error *error);
 

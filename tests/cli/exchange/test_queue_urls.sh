@@ -21,11 +21,8 @@ http=http://127.0.0.1:$(cat port)
 queue=redis://127.0.0.1:$broker_port/ice
 await redis-cli -p "$broker_port" ping >/dev/null
 
-# shellcheck disable=SC2317 # called through `expect`
-work() {
-    "$ICESTREAM" run -q -s "source.queue=$queue" -s source.scan=0.1 -s device.backend=cpu -s sink.directory=hits \
-        -s "source.fetch=[$RECIPE, fetch, '{path}']" --resume "$@"
-}
+work=("$ICESTREAM" run -q -s "source.queue=$queue" -s source.scan=0.1 -s device.backend=cpu -s sink.directory=hits
+    -s "source.fetch=[$RECIPE, fetch, '{path}']" --resume)
 put() {
     expect 0 "$ICESTREAM" put --queue "$queue" "$@"
 }
@@ -50,7 +47,7 @@ cp far/steps/s1.steps.npy far/private/p.steps.npy
 # --- source.allow: foreign URLs are dead letters, and nobody asks for them
 put "$http"/steps/s1.steps.npy "$http"/private/p.steps.npy "$http"/steps/../private/q.steps.npy \
     "http://127.0.0.2:1/steps/r.steps.npy?key=topsecret" root://127.0.0.2/steps/t.steps.npy file:///etc/u.steps.npy
-expect 3 work -s "source.allow=[$http/steps/]"
+expect 3 "${work[@]}" -s "source.allow=[$http/steps/]"
 tickets 0 1 5
 is_there hits/s1.hits.npy
 asked 'GET /private' 0
@@ -70,7 +67,7 @@ for to in "$http/private/p.steps.npy" "$http/steps/%2e%2E/private/p.steps.npy" "
     echo "GET to=$to 1" >far.faults
     cp far/steps/s1.steps.npy "far/steps/$name"
     put "$http/steps/$name"
-    expect 74 work -s "source.allow=[$http/steps/]"
+    expect 74 "${work[@]}" -s "source.allow=[$http/steps/]"
     says err "found a redirection to a URL that source.allow does not name"
     asked 'GET /private' 0
     expect 0 redis-cli -p "$broker_port" DEL ice
@@ -80,24 +77,24 @@ done
 # --- a file that is not there: at once, also while watching; the other tickets are computed
 : >far.log
 put "$http"/steps/none.steps.npy "$http"/steps/s2.steps.npy
-expect 3 work
+expect 3 "${work[@]}"
 asked 'GET /steps/none.steps.npy' 1
 says err "none.steps.npy: cannot fetch: the server answered HTTP 404 (there is no such file)"
 says hits/run.journal "none.steps.npy: source.fetch: $RECIPE: exit status 66: there is no such file"
 tickets 0 2 6
 echo 'GET status=410 1' >far.faults
 put "$http"/steps/s3.steps.npy
-expect 3 work
+expect 3 "${work[@]}"
 says err "the server answered HTTP 410 (there is no such file)"
 tickets 0 2 7
 put "$http"/steps/s3.steps.npy # a dead letter may be put again
 : >far.faults
-expect 0 work
+expect 0 "${work[@]}"
 tickets 0 3 7
 
 # --- a file that never ends, with a program that knows no limit: at once
 expect 0 redis-cli -p "$broker_port" XADD ice '*' name y.steps.npy url far://h/y.steps.npy bytes 1000
-expect 3 work -s "source.fetch=[sh, -c, 'ulimit -f >limit; cat /dev/zero >\"\$1.part\"', sh, '{path}']"
+expect 3 "${work[@]}" -s "source.fetch=[sh, -c, 'ulimit -f >limit; cat /dev/zero >\"\$1.part\"', sh, '{path}']"
 grep -q '^[0-9]*$' limit || fail "the program began with the limit $(cat limit)"
 says hits/run.journal "source.fetch: sh: ended by SIGXFSZ: the file became too large"
 tickets 0 3 8
@@ -107,16 +104,37 @@ tickets 0 3 8
 echo 'GET status=503 1' >far.faults
 cp far/steps/s1.steps.npy far/steps/v.steps.npy
 put "$http"/steps/v.steps.npy
-expect 0 work
+expect 0 "${work[@]}"
 says err "the server answered HTTP 503"
 tickets 0 4 8
 echo 'GET status=403 1' >far.faults
 cp far/steps/s1.steps.npy far/steps/w.steps.npy
 put "$http"/steps/w.steps.npy
-expect 74 work
+expect 74 "${work[@]}"
 says err "the server answered HTTP 403"
 tickets 1 4 8
 : >far.faults
-expect 0 work
+expect 0 "${work[@]}"
 tickets 0 5 8
+
+# --- what no worker may fetch: each delivery counts, also while watching, and the last one makes a dead letter
+refuser="[sh, -c, 'echo fetched >>deliveries; exit 77', sh, '{path}']"
+expect 0 redis-cli -p "$broker_port" XADD ice '*' name z.steps.npy url far://h/z.steps.npy bytes 1000
+expect 74 "${work[@]}" -s "source.fetch=$refuser" -s source.attempts=2
+tickets 1 5 8
+expect 3 "${work[@]}" -s "source.fetch=$refuser" -s source.attempts=2
+says hits/run.journal "exit status 77: it is not allowed" "delivery 2 of at most 2 (source.attempts)"
+tickets 0 5 9
+rm deliveries
+expect 0 redis-cli -p "$broker_port" XADD ice '*' name z2.steps.npy url far://h/z2.steps.npy bytes 1000
+cp far/steps/s1.steps.npy far/steps/u.steps.npy
+put far/steps/u.steps.npy
+"${work[@]}" -s "source.fetch=$refuser" -s source.attempts=3 -s source.lease=0.5 -s source.watch=true 2>err &
+worker=$!
+await grep -q 'delivery 3 of at most 3' hits/run.journal
+await test -s hits/u.hits.npy
+kill $worker
+wait $worker
+tickets 0 6 10
+[ "$(wc -l <deliveries)" = 3 ] || fail "the program was started $(wc -l <deliveries) times, expected 3"
 finish

@@ -66,6 +66,9 @@ check order first.npy second.npy
 expect 0 "$ICESTREAM" gradient $own -o g.npy
 expect 0 "$ICESTREAM" reweight $own --to to-scattering.yaml --to to-absorption.yaml -o factors.npy
 check gradient g.npy factors.npy 1.03
+expect 0 "$ICESTREAM" reweight $own --to ice.scattering_factor=1.03 --to ice.absorption_factor=1.03 -o factors.npy --force
+says out "ice.scattering_factor=1.03: ice.scattering_factor 1.03 (hits: 1)"
+check gradient g.npy factors.npy 1.03
 expect 0 "$ICESTREAM" gradient $own -o dense.npy --dense
 check dense g.npy dense.npy
 printf '[layers.scattering, layers.absorption]\n' >keys.yaml

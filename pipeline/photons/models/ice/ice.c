@@ -36,6 +36,20 @@ static int set_tilt(const icestream_config *config, ice_tilt *tilt, icestream_er
     return ICESTREAM_OK;
 }
 
+/* Multiplies the coefficients of the layers (physics.md 4.2). Those of water are themselves factors
+ * on tables. */
+static void scale(const icestream_config *config, ice_medium *medium)
+{
+    const double scattering = config->ice.scattering_factor;
+    const double absorption = config->ice.absorption_factor;
+    for (size_t i = 0; i < medium->layer_count; ++i) {
+        medium->layers[i].effective_scattering *= scattering;
+        medium->layers[i].bubbles *= scattering;
+        medium->layers[i].dust_absorption *= absorption;
+    }
+    medium->absorption_a *= absorption;
+}
+
 /* Rejects a subtraction of birefringence from ice that has no birefringence. */
 static int check_subtraction(const icestream_config *config, const ice_medium *medium,
                              icestream_error *error)
@@ -128,6 +142,7 @@ int ics_ice_create(const icestream_config *config, ice_medium **out, ics_ice_fac
     *out = NULL;
     *factors = (ics_ice_factors){.efficiency = 1};
     ICS_TRY(make_medium(config, &medium, factors, warnings, error));
+    scale(config, medium);
     medium->absorb_above = config->ice.absorb_above;
     medium->absorb_below = config->ice.absorb_below;
     ICS_TRY(set_tilt(config, &medium->tilt, error));
