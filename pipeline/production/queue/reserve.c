@@ -80,17 +80,31 @@ static bool is_of_ticket(const icestream_error *why)
     return why->status == ICESTREAM_E_CONFIG || why->cause == ENAMETOOLONG || why->cause == EILSEQ;
 }
 
-/* Leaves a ticket that this run cannot use to others, a lease later. The fault may be this run's,
- * so only when as many workers as there are attempts have said so, it becomes a claim for the dead
- * letters. */
+/* Gives a ticket back for a lease whose fault may be this run's. *count: how many workers have said
+ * so, or, if the step file cannot be read, how many deliveries have ended so. */
+static int give_back(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_t attempt,
+                     const icestream_error *why, long long *count, icestream_error *error)
+{
+    long long was = 0;
+    if (why->status != ICESTREAM_E_CONFIG || why->cause == 0) {
+        return ics_queue_decline(queue, ticket->id, attempt, count, error);
+    }
+    *count = attempt;
+    return queue->attempts > 0 && attempt >= queue->attempts
+               ? ICESTREAM_OK
+               : ics_queue_give_back(queue, ticket->id, attempt, true, &was, error);
+}
+
+/* Leaves a ticket that this run cannot use to others. With as many counts as there are attempts it
+ * becomes a claim for the dead letters. */
 static int decline(ics_queue_claims *queue, const ics_queue_ticket *ticket, uint32_t attempt,
                    const icestream_error *why, ics_claim *out, bool *taken, icestream_error *error)
 {
-    long long workers = 0;
-    ICS_TRY(ics_queue_decline(queue, ticket->id, attempt, &workers, error));
-    *taken = queue->attempts > 0 && workers >= queue->attempts;
+    long long count = 0;
+    ICS_TRY(give_back(queue, ticket, attempt, why, &count, error));
+    *taken = queue->attempts > 0 && count >= queue->attempts;
     if (*taken) {
-        hold_refused(queue, ticket->id, ticket->name, (uint32_t)workers, why->text, out);
+        hold_refused(queue, ticket->id, ticket->name, (uint32_t)count, why->text, out);
     } else if (json_object_get(queue->declined, ticket->id) == NULL) { /* not once per lease */
         ics_new_member(queue->declined, ticket->id, json_true());
         ics_queue_say(queue, "%s; the ticket is left to other workers", why->text);

@@ -61,10 +61,14 @@ static int find_shared(const ics_queue_steps_folders *folders, const ics_queue_t
                              "source.queue_files",
                              folders->shown, ticket->url);
     }
+    if (access(path, R_OK) != 0) { /* or the file system is not there on this machine */
+        const int cause = errno;
+        return ics_error_set_cause(error, ICESTREAM_E_CONFIG, cause,
+                                   "%s: found a ticket with %.300s: %s", folders->shown,
+                                   ticket->url, strerror(cause));
+    }
     out->path = ics_new_copy(path);
-    if (access(path, F_OK) != 0) {
-        snprintf(out->fault, sizeof out->fault, "%.300s: %s", path, strerror(errno));
-    } else if (!is_in(path, folders->files)) {
+    if (!is_in(path, folders->files)) {
         snprintf(out->fault, sizeof out->fault,
                  "found the step file %.200s, expected it in source.queue_files, which is %.200s",
                  path, folders->files);

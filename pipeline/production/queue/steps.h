@@ -22,8 +22,8 @@ typedef struct ics_queue_steps {
 } ics_queue_steps;
 
 /* `number`: of the claim, for the name of the file. Errors: ICESTREAM_E_CONFIG: this run cannot get
- * at the file, and another one may; ICESTREAM_E_OUTPUT with the cause: the file cannot be written.
- */
+ * at the file, and another one may; with a cause: this process cannot read a shared file.
+ * ICESTREAM_E_OUTPUT with the cause: the file cannot be written. */
 int ics_queue_steps_find(const ics_queue_steps_folders *folders, const ics_queue_ticket *ticket,
                          uint64_t number, ics_queue_steps *out, icestream_error *error);
 
