@@ -130,7 +130,8 @@ static const struct {
     {"-1\n1\n", "as.dat:1:1: error: maximum: found -1, expected 0 .. 10"},
     {"11\n1\n", "as.dat:1:1: error: maximum: found 11, expected 0 .. 10"},
     {"0.5 -1\n", "as.dat: error: angular acceptance: found nothing above 0 in any direction"},
-    {"0\n", "as.dat: error: angular acceptance: found 1 numbers"},
+    {"0\n", "found 1 number, the first one 0, expected 2: 0 and the cosine of an edge, or a "
+            "maximum above 0"},
     {"0\n1\n", "as.dat: error: edge: found 1, expected a cosine from -1 to below 1"},
 };
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json_text.h"
+#include "base/new.h"
 #include "pipeline/commands/measure/report.h"
 #include "pipeline/commands/status/text.h"
 #include "pipeline/photons/table/file.h"
@@ -179,12 +180,26 @@ static json_t *recent_json(const ics_journal_summary *summary, double now)
                      list);
 }
 
+/* Says where the report is if somebody asks for that of a watched folder. */
+static void note_step_folder(const char *folder, const ics_sink_folder *here, json_t *notes)
+{
+    ICS_FREES char *spool = ics_new_text("%s/.icestream", folder);
+    if (here->journal_count == 0 && access(spool, F_OK) == 0) {
+        ICS_FREES char *note = ics_new_text(
+            "%s: found a folder from which workers take step files; expected the folder of their "
+            "hits (sink.directory), which has the journal",
+            folder);
+        json_array_append_new(notes, ics_json_text(note));
+    }
+}
+
 /* Makes the report. Returns NULL if there is no memory. */
 static json_t *status_json(const char *folder, const ics_sink_folder *here,
                            const ics_journal_summary *summary)
 {
     double now = ics_clock_unix();
     json_t *notes = json_array();
+    note_step_folder(folder, here, notes);
     json_t *spools = spools_json(summary, now, notes);
     json_t *workers = workers_json(summary, spools);
     return json_pack(

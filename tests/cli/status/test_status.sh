@@ -20,6 +20,11 @@ touch hits/c.hits.npy.part
 expect 0 "$ICESTREAM" status hits
 says out "here: 2 hit files" "1 unfinished (.part)"
 is_empty err
+expect 0 "$ICESTREAM" status steps
+if grep -q "note:" out; then fail "a folder of step files that nobody watches has a note"; fi
+expect 0 "$ICESTREAM" run --quiet -s source.directory=steps -s sink.directory=watched
+expect 0 "$ICESTREAM" status steps
+says out "note: steps: found a folder from which workers take step files; expected the folder of their hits"
 expect 0 "$ICESTREAM" status hits --json
 says out '"schema": "icestream.status"' '"hit_files": 2' '"parts": 1'
 is_empty err

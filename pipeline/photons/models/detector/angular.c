@@ -1,6 +1,7 @@
 #include "pipeline/photons/models/detector/angular.h"
 
 #include "base/error.h"
+#include "base/plural.h"
 
 #include <math.h>
 
@@ -96,9 +97,9 @@ static int take_edge(const char *place, const double *numbers, size_t count, ice
 {
     if (count != 2) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: angular acceptance: found %zu numbers, the first one 0, "
-                             "expected 2: 0 and the cosine of an edge",
-                             place, count);
+                             "%s: error: angular acceptance: found %zu number%s, the first one 0, "
+                             "expected 2: 0 and the cosine of an edge, or a maximum above 0",
+                             place, count, ics_plural_s(count));
     }
     if (!(numbers[1] >= -1 && numbers[1] < 1)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
@@ -113,19 +114,19 @@ int ics_angular_from_numbers(const char *place, const double *numbers, size_t co
                              ice_angular *out, ics_warnings *warnings, icestream_error *error)
 {
     *out = (ice_angular){0};
+    if (count > 0 && numbers[0] == 0) {
+        return take_edge(place, numbers, count, out, error);
+    }
     if (count < 2 || count > NUMBERS_MAX) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s: error: angular acceptance: found %zu numbers, expected 2 to %d: "
+                             "%s: error: angular acceptance: found %zu number%s, expected 2 to %d: "
                              "the maximum and coefficients",
-                             place, count, NUMBERS_MAX);
+                             place, count, ics_plural_s(count), NUMBERS_MAX);
     }
-    if (!(numbers[0] >= 0 && numbers[0] <= MAXIMUM_MOST)) {
+    if (!(numbers[0] > 0 && numbers[0] <= MAXIMUM_MOST)) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
                              "%s: error: maximum: found %.10g, expected 0 .. %g", place, numbers[0],
                              MAXIMUM_MOST);
-    }
-    if (numbers[0] == 0) {
-        return take_edge(place, numbers, count, out, error);
     }
     ice_angular angular = {.maximum = numbers[0], .count = count - 1};
     for (size_t i = 1; i < count; ++i) {
