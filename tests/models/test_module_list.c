@@ -95,6 +95,7 @@ static const char *const graphnet[] = {
     "-1.5,2,-90,-1.5,2,-90,0,0,0.0\n-1.5,2,-60,-1.5,2,-60,0,1,0.0\n",
     "sensor_pos_x,sensor_pos_y,sensor_pos_z,sensor_string_id,sensor_id\n-1.5,2,-90,0,0\n-1.5,2,-60,"
     "0,1.0\n",
+    "string,om,pmt,x,y,z\n0,0,0,-1.5,2,-90\n0,1,0,-1.5,2,-60\n", /* IceCube's OMKey */
     "x,y,z,dom_x,dom_y,dom_z,pmt_area,rde,string,dom_number,dom_type\n"
     "-1.5,2,-90,-1.5,2,-90,0.044,1,0,0,20\n-1.5,2,-60,-1.5,2,-60,0.044,1,0,1,20\n",
     "x,y,z,dom_x,dom_y,dom_z,pmt_area,rde,string,pmt_number,dom_number,dom_type,pmt_dir_x,"
@@ -113,6 +114,33 @@ START_TEST(tables_of_graphnet)
     expect_two(&list, -90);
     ck_assert_double_eq(list.items[0].module.efficiency, 1);
     ics_module_list_free(&list);
+}
+END_TEST
+
+START_TEST(radius_of_prometheus_has_a_unit)
+{
+    static const struct {
+        const char *line;
+        double radius; /* m; 0: refused */
+    } cases[] = {{"DOM Radius [cm]: 21.59", 0.2159}, {"DOM Radius [m]:\t0.2159", 0.2159},
+                 {"DOM Radius [mm]: 215.9", 0.2159}, {"DOM Radius: 21.59", 0},
+                 {"DOM Radius [in]: 8.5", 0},        {"DOM Radius [cm]: wide", 0}};
+    for (size_t i = 0; i < COUNT(cases); ++i) {
+        ics_module_list list;
+        icestream_error error = {0};
+        char file[256];
+        snprintf(file, sizeof file, "Medium: ice\n%s\n### Modules ###\n0 0 -2000 0 0\n",
+                 cases[i].line);
+        const ics_text text = ics_text_borrow("a.geo", file, strlen(file));
+        const int status = ics_module_list_prometheus(&text, &list, &error);
+        ck_assert_int_eq(status, cases[i].radius > 0 ? ICESTREAM_OK : ICESTREAM_E_CONFIG);
+        if (status == ICESTREAM_OK) {
+            ck_assert_double_eq_tol(list.radius, cases[i].radius, 1e-12);
+            ics_module_list_free(&list);
+        } else {
+            ck_assert_ptr_nonnull(strstr(error.text, "a.geo:2"));
+        }
+    }
 }
 END_TEST
 
@@ -149,6 +177,7 @@ ICS_TEST_MAIN("module_list")
     tcase_add_loop_test(lists, lines_and_separators, 0, 3);
     tcase_add_test(lists, columns_without_a_name_are_passed_over);
     tcase_add_loop_test(lists, tables_of_graphnet, 0, sizeof graphnet / sizeof *graphnet);
+    tcase_add_test(lists, radius_of_prometheus_has_a_unit);
     tcase_add_loop_test(lists, lists_of_prometheus, 0, sizeof prometheus / sizeof *prometheus);
     suite_add_tcase(suite, lists);
 }

@@ -110,7 +110,8 @@ static void check_sizes(const ics_inspection *self)
     /* A file may say a radius, which only detector.radius changes. */
     ics_plausibility_expect(
         self,
-        !(stated > 0) || detector->type_count > 0 || stated == self->config->detector.radius ||
+        !(stated > 0) || detector->type_count > 0 ||
+            fabs(stated - self->config->detector.radius) < 1e-6 ||
             ics_plausibility_is_given(self, "detector.radius"),
         (ics_value_place){.file = detector->name},
         "found a radius of %.6g m, and detector.radius has its default, %.6g m; usual: "

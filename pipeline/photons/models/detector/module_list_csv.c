@@ -107,6 +107,9 @@ static const ics_csv_column list_columns[] = {
     {.name = "x_m", .index = X},
     {.name = "y_m", .index = Y},
     {.name = "z_m", .index = Z},
+    /* IceCube's OMKey. */
+    {.name = "om", .index = MODULE},
+    {.name = "pmt", .index = IGNORED + 16},
     /* Tables of GraphNeT, of Prometheus' detectors and of IceCube. */
     {.name = "sensor_string_id", .index = STRING},
     {.name = "sensor_id", .index = MODULE},
