@@ -50,6 +50,7 @@ START_TEST(settings_decide)
          "a.hits.npy: light.spectra: found [], expected [{line: 400}]"},
         {"run.bounce_limit=9", "a.hits.npy: run.bounce_limit: found 10000, expected 9"},
         {"run.seed=5", "a.hits.npy: run.seed: found 1, expected 5"},
+        {"ice.absorption_factor=1.1", "a.hits.npy: ice.absorption_factor: found 1, expected 1.1"},
         {"ice.absorb_above=1000", "a.hits.npy: ice.absorb_above: found off, expected 1000"}};
     run_folder_bright_steps(&place, "a.npy", 0, 3, 500);
     run_well("graph.batch=78", NULL);
