@@ -21,7 +21,7 @@ def curve_cases():
     ppc("a curve above its maximum", ["ice/as.dat: error: angular acceptance: found 0.68 at a cosine of 1", "maximum, 0.5"],
         as_dat=b"0.5\n0.34\n0.51\n0\n-0.17\n")
     ppc("a curve below zero", ["as.dat: error:", "found nothing above 0"], as_dat=b"1\n-1\n")
-    ppc("the number 0 alone as a curve", ["as.dat: error:", "found 1 numbers"], as_dat=b"0\n")
+    ppc("the number 0 alone as a curve", ["as.dat: error:", "found 1 number, the first one 0"], as_dat=b"0\n")
     ppc("a coefficient of NaN", "as.dat:2:1: error: coefficient of x^0", as_dat=b"1\nnan\n")
     ppc("18 numbers", "as.dat:18: error: found more than 17", as_dat=b"1\n" + b"0.01\n" * 17)
     ppc("an edge beyond the module", "as.dat: error: edge: found 2", as_dat=b"0\n2\n")

@@ -13,7 +13,7 @@ def geometry_cases():
     header = b"string,module,x,y,z\n"
     geometry("empty", b"", "detector.csv: error: found no rows of numbers")
     geometry("only the header", header, "detector.csv: error: found no rows of numbers")
-    geometry("another header", b"om,tube,x,y,z\n1,1,0,0,0\n", "detector.csv:1:1: error: found column 'om'")
+    geometry("another header", b"row,tube,x,y,z\n1,1,0,0,0\n", "detector.csv:1:1: error: found column 'row'")
     geometry("a column missing", b"string,module,x,y\n1,1,0,0\n", "found no column 'z'")
     geometry("a module twice", header + b"1,1,0,0,0\n1,1,0,0,50\n",
         "detector.csv:3: error: found string 1, module 1 again (first on line 2)")
