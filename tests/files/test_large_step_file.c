@@ -1,5 +1,6 @@
-/* Promises of large step files, whose digest a thread computes while the rows are read: the same
- * digest, the same errors as those of small files, and no change of the file stays unnoticed. */
+/* Promises of large step files, whose digest threads compute in parts while the rows are read: the
+ * digest that its definition gives, on request also the plain one, the same errors as those of
+ * small files, and no change of the file stays unnoticed. */
 #include "pipeline/photons/files/format/file_digest.h"
 #include "pipeline/photons/files/format/table_reader.h"
 #include "tests/support/scratch_files.h"
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 enum { ROWS = 300000, PIECE = 4096 };
-_Static_assert(ROWS * sizeof(icestream_step) > ICS_FILE_DIGEST_LEAST, "a large file");
+_Static_assert(ROWS * sizeof(icestream_step) > ICS_DIGEST_PART, "a large file");
 
 static scratch place;
 static char path[SCRATCH_PATH];
@@ -38,12 +39,24 @@ static void close_place(void)
     scratch_remove(&place);
 }
 
-static void digest_of_file(char digest[ICS_DIGEST_TEXT])
+/* `parts`: from the lines of the parts, which sha256sum prints; `plain`: of all bytes. */
+static void digests_of_file(char parts[ICS_PARTS_DIGEST_TEXT], char plain[ICS_DIGEST_TEXT])
 {
-    size_t size;
+    size_t size, used = 0, count = 0;
     icestream_error error;
+    char lines[1024], whole[ICS_DIGEST_TEXT];
     unsigned char *bytes = scratch_read(path, &size);
-    ck_assert_int_eq(ics_digest_of(bytes, size, digest, &error), 0);
+    for (size_t at = 0; at < size; at += ICS_DIGEST_PART, ++count) {
+        const size_t left = size - at;
+        char part[ICS_DIGEST_TEXT];
+        ck_assert_int_eq(ics_digest_of(bytes + at, left < ICS_DIGEST_PART ? left : ICS_DIGEST_PART,
+                                       part, &error),
+                         0);
+        used += (size_t)snprintf(lines + used, sizeof lines - used, "%s  -\n", part);
+    }
+    ck_assert_int_eq(ics_digest_of(lines, used, whole, &error), 0);
+    snprintf(parts, ICS_PARTS_DIGEST_TEXT, "%s-%zu", whole, count);
+    ck_assert_int_eq(ics_digest_of(bytes, size, plain, &error), 0);
     free(bytes);
 }
 
@@ -72,12 +85,12 @@ static int read_all(ics_step_reader *reader, uint64_t *rows, icestream_error *er
 
 START_TEST(rows_are_read_before_the_digest_is_known)
 {
-    char expected[ICS_DIGEST_TEXT], digest[ICS_DIGEST_TEXT];
+    char expected[ICS_PARTS_DIGEST_TEXT], digest[ICS_PARTS_DIGEST_TEXT], plain[ICS_DIGEST_TEXT];
     ics_step_summary summary;
     icestream_error error = {.text = ""};
     uint64_t rows;
     step_file_write(path, steps, ROWS);
-    digest_of_file(expected);
+    digests_of_file(expected, plain);
     ics_step_reader *reader = open_checked(&summary);
     ck_assert_uint_eq(summary.rows, ROWS);
     ck_assert_uint_eq(summary.photons, UINT64_C(200) * ROWS);
@@ -88,6 +101,8 @@ START_TEST(rows_are_read_before_the_digest_is_known)
         ck_assert_int_eq(ics_step_reader_await_digest(reader, NULL, digest, &error), 0);
         ck_assert_str_eq(digest, expected);
     }
+    ck_assert_int_eq(ics_step_reader_plain_digest(reader, NULL, digest, &error), 0);
+    ck_assert_str_eq(digest, plain);
     /* Once more, and with the wait. */
     ck_assert_int_eq(ics_step_reader_check(reader, &summary, NULL, &error), 0);
     ck_assert_str_eq(summary.digest, expected);
@@ -135,13 +150,13 @@ static void *do_nothing(void *user)
 /* Threads whose stack is larger than the address space cannot be made. */
 START_TEST(digest_needs_no_thread)
 {
-    char expected[ICS_DIGEST_TEXT];
+    char expected[ICS_PARTS_DIGEST_TEXT], plain[ICS_DIGEST_TEXT];
     ics_step_summary summary;
     icestream_error error;
     pthread_attr_t attributes;
     pthread_t thread;
     step_file_write(path, steps, ROWS);
-    digest_of_file(expected);
+    digests_of_file(expected, plain);
     ck_assert_int_eq(pthread_attr_init(&attributes), 0);
     ck_assert_int_eq(pthread_attr_setstacksize(&attributes, (size_t)1 << 60), 0);
     ck_assert_int_eq(pthread_setattr_default_np(&attributes), 0);
@@ -201,7 +216,7 @@ static ics_file_digest_order order_of(int file, uint64_t rows_end)
 static int digest_with(const ics_file_digest_order *order, const atomic_bool *cancel,
                        icestream_error *error)
 {
-    char text[ICS_DIGEST_TEXT];
+    char text[ICS_PARTS_DIGEST_TEXT];
     ics_file_digest *digest = NULL;
     *error = (icestream_error){.text = ""};
     ck_assert_int_eq(ics_file_digest_begin(order, &digest, error), 0);
@@ -234,7 +249,7 @@ START_TEST(digest_of_what_cannot_be_read_is_an_error)
     const int folder = open(place.folder, O_RDONLY | O_DIRECTORY);
     const ics_file_digest_order order = order_of(folder, 100);
     ck_assert_int_eq(digest_with(&order, NULL, &error), ICESTREAM_E_INPUT);
-    ck_assert_str_eq(error.text, "a.npy: byte 4: cannot read: Is a directory");
+    ck_assert_str_eq(error.text, "a.npy: byte 0: cannot read: Is a directory");
     close(folder);
 }
 END_TEST

@@ -4,6 +4,7 @@
  * again. Which key changes which digest is tested in tests/units/test_origin_keys.c. How to join:
  * add a row to the runs of settings_decide. */
 #include "pipeline/photons/files/format/crc32c.h"
+#include "pipeline/photons/provenance/output_digest.h"
 #include "tests/run/run_place.h"
 
 #include <check.h>
@@ -120,6 +121,30 @@ START_TEST(light_decides)
 }
 END_TEST
 
+/* Names the step file of a hit file by its plain SHA-256, as versions before 0.3.0 did. */
+static void name_plainly(const char *hits, const char *steps)
+{
+    static const char mark[] = "\"input\":\"";
+    char plain[ICS_DIGEST_TEXT];
+    icestream_error error;
+    size_t size = 0;
+    uint64_t offset = 0, length = 0;
+    ck_assert_int_eq(ics_output_digest_of(steps, plain, &error), ICESTREAM_OK);
+    unsigned char *bytes = scratch_read(hits, &size);
+    memcpy(&offset, bytes + size - TAIL, sizeof offset);
+    memcpy(&length, bytes + size - TAIL + 8, sizeof length);
+    char *found = memmem(bytes + offset, length, mark, strlen(mark));
+    ck_assert_ptr_nonnull(found);
+    found += strlen(mark);
+    ck_assert_int_eq(found[64], '-'); /* a large file, of fewer than 10 parts */
+    memcpy(found, plain, 64);
+    memcpy(found + 64, "\"  ", 3);
+    const uint32_t sum = ics_crc32c(0, bytes + offset, length);
+    memcpy(bytes + size - TAIL + 16, &sum, sizeof sum);
+    scratch_write(hits, bytes, size);
+    free(bytes);
+}
+
 /* Changes the digest of that name in the trailer of a hit file, as if another version of icestream
  * had written the file. */
 static void make_old(const char *path, const char *name)
@@ -194,6 +219,27 @@ START_TEST(unsound_files_are_made_again)
 }
 END_TEST
 
+/* Hits of a large step file are found by either form of its digest, and those of another one are
+ * made again. */
+START_TEST(either_digest_of_a_large_step_file)
+{
+    char hits[2 * SCRATCH_PATH], steps[2 * SCRATCH_PATH];
+    run_folder_path(place.hits, "a.hits.npy", hits);
+    run_folder_path(place.steps, "a.npy", steps);
+    run_folder_bright_steps(&place, "a.npy", 0, 240000, 1);
+    run_well(NULL, NULL);
+    place.options.resume = true;
+    run_well(NULL, NULL);
+    expect_files(0, 1);
+    name_plainly(hits, steps);
+    run_well(NULL, NULL);
+    expect_files(0, 1);
+    make_old(hits, "input");
+    run_well(NULL, NULL);
+    expect_files(1, 0);
+}
+END_TEST
+
 ICS_TEST_MAIN("resume settings")
 {
     TCase *all = tcase_create("all");
@@ -202,5 +248,6 @@ ICS_TEST_MAIN("resume settings")
     tcase_add_test(all, light_decides);
     tcase_add_loop_test(all, old_digests, 0, 3);
     tcase_add_test(all, unsound_files_are_made_again);
+    tcase_add_test(all, either_digest_of_a_large_step_file);
     suite_add_tcase(suite, all);
 }

@@ -14,7 +14,7 @@
  * that its photons are computed before its digest is known. */
 static uint32_t steps, photons;
 enum { MANY = 300000 };
-_Static_assert(MANY * sizeof(icestream_step) > ICS_FILE_DIGEST_LEAST, "a large file");
+_Static_assert(MANY * sizeof(icestream_step) > ICS_DIGEST_PART, "a large file");
 
 /* The photons of a step in the other test cases. A step is a batch, and a photon takes several
  * times as long with a sanitizer. */

@@ -32,39 +32,39 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
 }
 
 /* The digest that is expected: one thread, one part after the other. */
-static void expect_parts(const unsigned char *bytes, size_t size, char text[ICS_OUTPUT_DIGEST_TEXT])
+static void expect_parts(const unsigned char *bytes, size_t size, char text[ICS_PARTS_DIGEST_TEXT])
 {
     icestream_error error;
     ics_digest *lines = NULL;
     char part[ICS_DIGEST_TEXT], whole[ICS_DIGEST_TEXT];
     size_t count = 0;
     ck_assert_int_eq(ics_digest_create(&lines, &error), ICESTREAM_OK);
-    for (size_t at = 0; at < size; at += ICS_OUTPUT_PART, ++count) {
-        const size_t length = size - at < ICS_OUTPUT_PART ? size - at : ICS_OUTPUT_PART;
+    for (size_t at = 0; at < size; at += ICS_DIGEST_PART, ++count) {
+        const size_t length = size - at < ICS_DIGEST_PART ? size - at : ICS_DIGEST_PART;
         ck_assert_int_eq(ics_digest_of(bytes + at, length, part, &error), ICESTREAM_OK);
         ics_digest_add(lines, part, strlen(part));
         ics_digest_add(lines, "  -\n", 4);
     }
     ics_digest_text(lines, whole);
     ics_digest_destroy(lines);
-    snprintf(text, ICS_OUTPUT_DIGEST_TEXT, "%s-%zu", whole, count);
+    snprintf(text, ICS_PARTS_DIGEST_TEXT, "%s-%zu", whole, count);
 }
 
 static const size_t sizes[] = {
-    0, 1, ICS_OUTPUT_PART, ICS_OUTPUT_PART + 1, 2 * ICS_OUTPUT_PART, 3 * ICS_OUTPUT_PART - 1};
+    0, 1, ICS_DIGEST_PART, ICS_DIGEST_PART + 1, 2 * ICS_DIGEST_PART, 3 * ICS_DIGEST_PART - 1};
 
 START_TEST(digests_of_sizes)
 {
     const size_t size = sizes[_i];
     model_folder folder = model_folder_create();
-    char path[MODEL_PATH], plain[ICS_DIGEST_TEXT], expected[ICS_OUTPUT_DIGEST_TEXT];
-    char found[ICS_OUTPUT_DIGEST_TEXT], whole[ICS_DIGEST_TEXT];
+    char path[MODEL_PATH], plain[ICS_DIGEST_TEXT], expected[ICS_PARTS_DIGEST_TEXT];
+    char found[ICS_PARTS_DIGEST_TEXT], whole[ICS_DIGEST_TEXT];
     icestream_error error;
     unsigned char *bytes = make_content(size + 1);
     model_folder_write(&folder, "file", "", path);
     write_file(path, bytes, size);
     ck_assert_int_eq(ics_digest_of(bytes, size, plain, &error), ICESTREAM_OK);
-    if (size <= ICS_OUTPUT_PART) {
+    if (size <= ICS_DIGEST_PART) {
         snprintf(expected, sizeof expected, "%s", plain);
     } else {
         expect_parts(bytes, size, expected);
@@ -81,7 +81,7 @@ END_TEST
 START_TEST(missing_file)
 {
     model_folder folder = model_folder_create();
-    char path[MODEL_PATH], found[ICS_OUTPUT_DIGEST_TEXT] = "old";
+    char path[MODEL_PATH], found[ICS_PARTS_DIGEST_TEXT] = "old";
     icestream_error error;
     model_folder_write(&folder, "file", "", path);
     remove(path);

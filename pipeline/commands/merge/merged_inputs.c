@@ -1,7 +1,7 @@
 #include "pipeline/commands/merge/merged_inputs.h"
 
 #include "base/error.h"
-#include "pipeline/photons/files/format/digest.h"
+#include "pipeline/photons/files/format/parts_digest.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ typedef struct merged_step_file {
         OF_THIS_CALL,   /* an output that this call of the program has finished */
         OF_EARLIER_CALL
     } state;
-    char digest[ICS_DIGEST_TEXT];
+    char digest[ICS_PARTS_DIGEST_TEXT];
     char file[]; /* the hit file that the hits came from */
 } merged_step_file;
 
@@ -28,7 +28,7 @@ static int compare(const void *a, const void *b)
 static merged_step_file *find(const ics_merged_inputs *inputs, const char *digest)
 {
     merged_step_file key = {.state = OF_THIS_OUTPUT};
-    memcpy(key.digest, digest, sizeof key.digest);
+    snprintf(key.digest, sizeof key.digest, "%s", digest);
     void *const *node = tfind(&key, &inputs->tree, compare);
     return node != NULL ? *node : NULL;
 }
@@ -47,7 +47,7 @@ static const char *digest_in(const json_t *metadata, size_t i)
     const json_t *many = json_object_get(metadata, "inputs");
     const json_t *one = json_object_get(json_object_get(metadata, "digests"), "input");
     const char *text = json_string_value(json_is_array(many) ? json_array_get(many, i) : one);
-    return text != NULL && strlen(text) == ICS_DIGEST_TEXT - 1 ? text : NULL;
+    return text != NULL && ics_parts_digest_is_text(text, strlen(text)) ? text : NULL;
 }
 
 /* Adds a step file, of which no other hit file may have the hits. */
@@ -65,7 +65,7 @@ static int insert(ics_merged_inputs *inputs, const char *digest, const char *fil
     merged_step_file *item = calloc(1, sizeof *item + size);
     if (item != NULL) {
         item->state = state;
-        memcpy(item->digest, digest, sizeof item->digest);
+        snprintf(item->digest, sizeof item->digest, "%s", digest);
         memcpy(item->file, file, size);
     }
     if (item == NULL || tsearch(item, &inputs->tree, compare) == NULL) {

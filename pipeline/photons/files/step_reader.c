@@ -201,9 +201,15 @@ int ics_step_reader_check_rows(ics_step_reader *reader, ics_step_summary *out,
 }
 
 int ics_step_reader_await_digest(ics_step_reader *reader, const atomic_bool *cancel,
-                                 char text[ICS_DIGEST_TEXT], icestream_error *error)
+                                 char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error)
 {
     return ics_table_reader_await_digest(reader->table, cancel, text, error);
+}
+
+int ics_step_reader_plain_digest(ics_step_reader *reader, const atomic_bool *cancel,
+                                 char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error)
+{
+    return ics_table_reader_plain_digest(reader->table, cancel, text, error);
 }
 
 int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const atomic_bool *cancel,

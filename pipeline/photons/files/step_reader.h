@@ -14,10 +14,10 @@
  *     while (ics_step_reader_next(reader, &found, error) == 0 && found)
  *         do ics_step_reader_read(...) while (count > 0)
  *
- * The digest takes longer than the check, so a thread computes it of a large file, and
+ * The digest takes longer than the check, so threads compute it of a large file, and
  * ics_step_reader_check_rows() does not wait for it.
  *
- * Memory is constant (about 2 MiB, and 8 bytes per MiB of a large file), except if keys do not
+ * Memory is constant (about 2 MiB, and 24 bytes per MiB of a large file), except if keys do not
  * ascend: then the check that step ids are unique takes up to 16 bytes per step. Rows are numbered
  * from 0 in error texts, as in NumPy. A reader belongs to one thread at a time. All functions:
  * ICESTREAM_E_INPUT (bad data, unreadable file), ICESTREAM_E_MEMORY; the text names file, row and
@@ -28,7 +28,7 @@
 
 #include "base/cleanup.h"
 #include "pipeline/icestream.h"
-#include "pipeline/photons/files/format/digest.h"
+#include "pipeline/photons/files/format/parts_digest.h"
 #include "pipeline/photons/files/step_extent.h"
 
 #include <jansson.h>
@@ -38,10 +38,12 @@ typedef struct ics_step_reader ics_step_reader;
 
 typedef struct ics_step_summary {
     uint64_t rows;
-    uint64_t photons;             /* sum over all rows, < 2^62 */
-    bool ascending;               /* (event_id, step_id) ascends strictly from row to row */
-    ics_step_extent extent;       /* extent of the rows of the first read */
-    char digest[ICS_DIGEST_TEXT]; /* SHA-256 of all bytes of the file, as sha256sum prints it */
+    uint64_t photons;       /* sum over all rows, < 2^62 */
+    bool ascending;         /* (event_id, step_id) ascends strictly from row to row */
+    ics_step_extent extent; /* extent of the rows of the first read */
+    /* Of all bytes of the file: in parts if there are more than ICS_DIGEST_PART, else as sha256sum
+     * prints it. */
+    char digest[ICS_PARTS_DIGEST_TEXT];
 } ics_step_summary;
 
 /* Opens a regular file and reads its header and trailer. A folder, device or pipe with this name is
@@ -66,15 +68,19 @@ ICS_CAN_DESTROY(ics_step_reader, ics_step_reader_destroy)
 int ics_step_reader_check(ics_step_reader *reader, ics_step_summary *out, const atomic_bool *cancel,
                           icestream_error *error);
 
-/* The same without waiting for the digest: out->digest is empty if a thread still computes it, as
- * it does of a large file (ICS_FILE_DIGEST_LEAST). */
+/* The same without waiting for the digest: out->digest is empty if threads still compute it, as
+ * they do of a large file. */
 int ics_step_reader_check_rows(ics_step_reader *reader, ics_step_summary *out,
                                const atomic_bool *cancel, icestream_error *error);
 /* Waits for the digest of a file that passed ics_step_reader_check_rows(). Rows may have been read
  * since. ICESTREAM_E_INPUT: the file was changed, also if only its rows show it.
  * ICESTREAM_E_INTERRUPTED: `cancel` (may be NULL) became true. */
 int ics_step_reader_await_digest(ics_step_reader *reader, const atomic_bool *cancel,
-                                 char text[ICS_DIGEST_TEXT], icestream_error *error);
+                                 char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error);
+/* Of a file whose digest is in parts: the SHA-256 that sha256sum prints, by which versions before
+ * 0.3.0 name such a file. All of it is read again. The same errors. */
+int ics_step_reader_plain_digest(ics_step_reader *reader, const atomic_bool *cancel,
+                                 char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error);
 
 /* Streams only: goes to the next message. *found false: the stream has ended after the last
  * message. Rows of the previous message that were not read are read and checked first. */

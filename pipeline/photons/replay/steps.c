@@ -174,6 +174,21 @@ static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *
     return found;
 }
 
+/* The same for a step file that was checked, also if the hit file names a large one by the SHA-256
+ * that sha256sum prints, as versions before 0.3.0 did. */
+static int is_origin(const json_t *metadata, ics_step_reader *reader, const char *digest,
+                     bool *names_inputs, bool *found, icestream_error *error)
+{
+    char plain[ICS_PARTS_DIGEST_TEXT];
+    *found = is_origin_of_hits(metadata, digest, names_inputs);
+    if (*found || !*names_inputs || !ics_parts_digest_has_parts(digest)) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_step_reader_plain_digest(reader, NULL, plain, error));
+    *found = is_origin_of_hits(metadata, plain, names_inputs);
+    return ICESTREAM_OK;
+}
+
 /* Stores a step for all of its photons. */
 static int store_step(search *s, const icestream_step *step, const char *path,
                       icestream_error *error)
@@ -225,10 +240,12 @@ static int look_through(search *s, const char *path, icestream_error *error)
     ICS_DESTROYS(ics_step_reader_destroy) ics_step_reader *reader = NULL;
     json_auto_t *accepted = NULL;
     ics_step_summary summary;
-    bool names_inputs = false, counts = true;
+    bool names_inputs = false, counts = true, is_named = false;
     ICS_TRY(ics_step_reader_open(path, s->spectra, &reader, error));
     ICS_TRY(ics_step_reader_check(reader, &summary, NULL, error));
-    if (!is_origin_of_hits(s->photons->metadata, summary.digest, &names_inputs)) {
+    ICS_TRY(
+        is_origin(s->photons->metadata, reader, summary.digest, &names_inputs, &is_named, error));
+    if (!is_named) {
         counts = s->named || !names_inputs;
         s->steps->foreign = names_inputs && s->named;
     }

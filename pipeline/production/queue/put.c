@@ -3,8 +3,10 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/new.h"
+#include "base/parts.h"
 #include "base/url.h"
 #include "base/visible_text.h"
+#include "pipeline/photons/files/format/file_digest.h"
 #include "pipeline/production/queue/scripts.h"
 #include "pipeline/production/queue/ticket.h"
 
@@ -20,13 +22,12 @@
 
 enum {
     PATIENCE = 5, /* s that a call waits for the broker */
-    TRIES = 7,    /* with pauses of 0.25, 0.5, ... 16 s */
-    BLOCK = 1 << 16
+    TRIES = 7     /* with pauses of 0.25, 0.5, ... 16 s */
 };
 
 /* One step file on its way into the queue. */
 typedef struct step_file {
-    char name[NAME_MAX + 1], sha256[ICS_DIGEST_TEXT], bytes[24];
+    char name[NAME_MAX + 1], sha256[ICS_PARTS_DIGEST_TEXT], bytes[24];
     char *url;   /* NULL: the steps are in the ticket */
     char *steps; /* NULL: they are at the URL */
     size_t size;
@@ -37,34 +38,30 @@ static int input_fault(const char *path, const char *why, icestream_error *error
     return ics_error_set(error, ICESTREAM_E_INPUT, "%s: %s", path, why);
 }
 
-/* Reads a file to its end: its digest, and its bytes where `keep` is not NULL. */
-static int read_file(const char *path, int descriptor, char *keep, step_file *out,
+/* Keeps the bytes of a file that goes into its ticket. */
+static void keep_bytes(void *user, uint64_t offset, const unsigned char *bytes, size_t size)
+{
+    step_file *out = user;
+    memcpy(out->steps + offset, bytes, size);
+}
+
+/* Reads a file to its end: its digest, and its bytes if they go into the ticket. Such a file has a
+ * plain digest, which a worker compares in memory. */
+static int read_file(const char *path, int descriptor, const struct stat *before, step_file *out,
                      icestream_error *error)
 {
-    ICS_DESTROYS(ics_digest_destroy) ics_digest *digest = NULL;
-    char block[BLOCK];
-    size_t done = 0;
-    ssize_t count = 1;
-    ICS_TRY(ics_digest_create(&digest, error));
-    while (count != 0) {
-        count = TEMP_FAILURE_RETRY(read(descriptor, block, sizeof block));
-        if (count < 0) {
-            return input_fault(path, strerror(errno), error);
-        }
-        const size_t part = (size_t)count;
-        if (done + part > out->size) {
-            break;
-        }
-        ics_digest_add(digest, block, part);
-        if (keep != NULL) {
-            memcpy(keep + done, block, part);
-        }
-        done += part;
-    }
-    ics_digest_text(digest, out->sha256);
-    return done == out->size && count == 0
+    const ics_parts_digest_order order = {.descriptor = descriptor,
+                                          .name = path,
+                                          .bytes = out->size,
+                                          .threads = ICS_PARTS_MAX,
+                                          .user = out,
+                                          .take = out->steps != NULL ? keep_bytes : NULL};
+    ICS_TRY(out->steps != NULL ? ics_parts_digest_plain(&order, out->sha256, error)
+                               : ics_parts_digest_of(&order, out->sha256, error));
+    return ics_file_digest_is_unchanged(descriptor, before)
                ? ICESTREAM_OK
-               : input_fault(path, "its size has changed, expected a complete file", error);
+               : input_fault(path, "it was changed while it was read, expected a complete file",
+                             error);
 }
 
 static int look_at_file(const ics_queue_put_options *options, const char *path, int descriptor,
@@ -93,7 +90,7 @@ static int look_at_file(const ics_queue_put_options *options, const char *path, 
         }
         out->url = ics_new_text("file://%s", real);
     }
-    ICS_TRY(read_file(path, descriptor, out->steps, out, error));
+    ICS_TRY(read_file(path, descriptor, &about, out, error));
     const char *fault = out->url != NULL ? ics_url_fault(out->url) : NULL;
     return fault == NULL ? ICESTREAM_OK
                          : ics_error_set(error, ICESTREAM_E_INPUT, "%s: its URL is %.300s, %s",

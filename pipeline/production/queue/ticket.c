@@ -38,11 +38,6 @@ const char *ics_queue_name_fault(const char *name, size_t size, char why[256])
     return why;
 }
 
-static bool is_digest(const char *text, size_t size)
-{
-    return size == ICS_DIGEST_TEXT - 1 && strspn(text, "0123456789abcdef") == size;
-}
-
 /* Stores one value. Returns NULL, or what was expected of it. Names that are not known are for
  * later versions. */
 static const char *store(ics_queue_ticket *out, const char *name, const redisReply *value)
@@ -59,10 +54,15 @@ static const char *store(ics_queue_ticket *out, const char *name, const redisRep
         return ics_url_is(value->str) ? ics_url_fault(value->str) : "expected a URL";
     } else if (strcmp(name, "sha256") == 0 && value->len > 0) {
         out->sha256 = value->str;
-        return is_digest(value->str, value->len) ? NULL : "expected 64 hexadecimal digits";
+        return ics_parts_digest_is_text(value->str, value->len)
+                   ? NULL
+                   : "expected 64 hexadecimal digits, and of a large file - and the number of its "
+                     "parts";
     } else if (strcmp(name, "configuration") == 0 && value->len > 0) {
         out->configuration = value->str;
-        return is_digest(value->str, value->len) ? NULL : "expected 64 hexadecimal digits";
+        return value->len == ICS_DIGEST_TEXT - 1 && ics_parts_digest_is_text(value->str, value->len)
+                   ? NULL
+                   : "expected 64 hexadecimal digits";
     } else if (strcmp(name, "bytes") == 0) {
         char *end = NULL;
         out->bytes = strtoull(value->str, &end, 10);

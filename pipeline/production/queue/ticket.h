@@ -3,7 +3,7 @@
 #ifndef ICS_PRODUCTION_QUEUE_TICKET_H
 #define ICS_PRODUCTION_QUEUE_TICKET_H
 
-#include "pipeline/photons/files/format/digest.h"
+#include "pipeline/photons/files/format/parts_digest.h"
 
 #include <hiredis/hiredis.h>
 
@@ -17,7 +17,7 @@ enum {
 typedef struct ics_queue_ticket {
     char id[ICS_TICKET_ID_MAX];
     const char *name;          /* base name of the step file; NULL: the ticket has none */
-    const char *sha256;        /* of the step file; NULL: the producer does not know it */
+    const char *sha256;        /* of the step file, of a large one also in parts; NULL: unknown */
     const char *configuration; /* digest of the configuration; NULL: any */
     const char *url;           /* where the step file is; NULL: it is in the ticket */
     const void *steps;         /* [size]; NULL: it is at `url` */

@@ -19,6 +19,7 @@
 #define ICS_PRODUCTION_SPOOL_CLAIMS_H
 
 #include "pipeline/photons/config/config.h"
+#include "pipeline/photons/files/format/parts_digest.h"
 
 #include <pthread.h>
 
@@ -41,7 +42,7 @@ typedef struct ics_claim {
     uint32_t attempt; /* 1: no worker has begun the file before */
     bool counts;      /* only of a queue: ics_claims_give_back() leaves this attempt counted */
     bool pauses;      /* only of a queue: after it nobody can claim the ticket for a lease */
-    char sha256[65];  /* of the input, only of a queue; "": unknown */
+    char sha256[ICS_PARTS_DIGEST_TEXT]; /* of the input, only of a queue; "": unknown */
 } ics_claim;
 
 /* Frees the texts. The file stays claimed by this worker if the claim was not ended. */

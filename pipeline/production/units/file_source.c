@@ -13,7 +13,7 @@ static char *name_output(const icestream_config *config, const ics_input *input,
     return ics_hit_path_of_file(config, input->path);
 }
 
-/* A ticket may say what the SHA-256 of its file is. */
+/* A ticket may say what the SHA-256 of its file is, also of a large one in either form. */
 static int check_ticket(ics_unit *unit, icestream_error *error)
 {
     const char *expected = unit->claim.sha256;
@@ -21,12 +21,19 @@ static int check_ticket(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK;
     }
     ICS_TRY(ics_unit_await_digest(unit, &unit->common->stop, error));
-    return strcmp(expected, unit->summary.digest) == 0
+    const char *found = unit->summary.digest;
+    char plain[ICS_PARTS_DIGEST_TEXT];
+    if (ics_parts_digest_has_parts(found) && !ics_parts_digest_has_parts(expected)) {
+        ICS_TRY(
+            ics_step_reader_plain_digest(unit->work->reader, &unit->common->stop, plain, error));
+        found = plain;
+    }
+    return strcmp(expected, found) == 0
                ? ICESTREAM_OK
                : ics_error_set(error, ICESTREAM_E_INPUT,
                                "%s: found a step file with the SHA-256 %s, expected %s, which is "
                                "that of its ticket",
-                               unit->name, unit->summary.digest, expected);
+                               unit->name, found, expected);
 }
 
 /* Opens the file and reads it to its end. */

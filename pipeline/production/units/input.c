@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_error *error)
 {
@@ -16,6 +17,20 @@ int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_e
     }
     ICS_TRY(ics_step_reader_await_digest(unit->work->reader, cancel, unit->summary.digest, error));
     atomic_store_explicit(&unit->digest_due, false, memory_order_release);
+    return ICESTREAM_OK;
+}
+
+int ics_unit_change_digest(ics_unit *unit, icestream_error *error)
+{
+    ics_unit_work *work = unit->work;
+    if (work->other_digest[0] == '\0') {
+        ICS_TRY(ics_step_reader_plain_digest(work->reader, &unit->common->stop, work->other_digest,
+                                             error));
+    }
+    char before[ICS_PARTS_DIGEST_TEXT];
+    memcpy(before, unit->summary.digest, sizeof before);
+    memcpy(unit->summary.digest, work->other_digest, sizeof before);
+    memcpy(work->other_digest, before, sizeof before);
     return ICESTREAM_OK;
 }
 

@@ -68,12 +68,37 @@ static int check_maths(const ics_unit *unit, icestream_error *error)
                          ics_metadata_maths_name(unit->common->maths));
 }
 
-static int survey(ics_unit *unit, const json_t *origin, icestream_error *error)
+static int open_once(ics_unit *unit, icestream_error *error)
+{
+    json_auto_t *origin = NULL;
+    ICS_TRY(ics_unit_checkpoint_origin(unit, &origin, error));
+    return ics_checkpoint_open(unit->checkpoint, origin, &unit->work->saving.file, error);
+}
+
+/* Opens the checkpoint of either digest of a large step file. The unit keeps the digest that fits.
+ */
+static int open_checkpoint(ics_unit *unit, icestream_error *error)
+{
+    icestream_error other = {.status = ICESTREAM_OK};
+    const int status = open_once(unit, error);
+    if (status != ICESTREAM_E_INPUT || !ics_parts_digest_has_parts(unit->summary.digest)) {
+        return status;
+    }
+    ICS_TRY(ics_unit_change_digest(unit, error));
+    if (open_once(unit, &other) == ICESTREAM_OK) {
+        *error = other;
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_unit_change_digest(unit, error));
+    return status;
+}
+
+static int survey(ics_unit *unit, icestream_error *error)
 {
     ics_unit_work *work = unit->work;
     ics_unit_saving *saving = &work->saving;
     uint64_t cut = 0;
-    ICS_TRY(ics_checkpoint_open(unit->checkpoint, origin, &saving->file, error));
+    ICS_TRY(open_checkpoint(unit, error));
     if (saving->file == NULL) {
         return ICESTREAM_OK;
     }
@@ -148,10 +173,10 @@ static int keep_other(ics_unit *unit, icestream_error *error)
     return ICESTREAM_OK;
 }
 
-static int read_checkpoint(ics_unit *unit, const json_t *origin, icestream_error *error)
+static int read_checkpoint(ics_unit *unit, icestream_error *error)
 {
     ics_unit_work *work = unit->work;
-    int status = survey(unit, origin, error);
+    int status = survey(unit, error);
     if (status == ICESTREAM_E_CONFIG) {
         return keep_other(unit, error);
     }
@@ -182,13 +207,11 @@ int ics_unit_read_checkpoint(ics_unit *unit, icestream_error *error)
         common->config->sink.checkpoint == 0.0) {
         return ICESTREAM_OK;
     }
-    json_auto_t *origin = NULL;
     if (access(unit->checkpoint, F_OK) != 0 && errno == ENOENT) {
         return ICESTREAM_OK; /* nothing needs the digest yet */
     }
     ICS_TRY(ics_unit_await_digest(unit, &common->stop, error));
-    ICS_TRY(ics_unit_checkpoint_origin(unit, &origin, error));
-    return read_checkpoint(unit, origin, error);
+    return read_checkpoint(unit, error);
 }
 
 void ics_unit_pass_over(void *user, ics_step_cursor *cursor)

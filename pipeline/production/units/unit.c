@@ -156,6 +156,27 @@ static int judge_unlike(ics_unit *unit, ics_hit_verdict verdict, const icestream
     return ICESTREAM_OK;
 }
 
+static int judge_once(ics_unit *unit, ics_hit_verdict *out, icestream_error *why,
+                      icestream_error *error)
+{
+    json_auto_t *expected = NULL;
+    ICS_TRY(ics_unit_origin(unit, &expected, error));
+    return ics_unit_judge_hits(unit, expected, out, why, error);
+}
+
+/* Judges the output by either digest of a large step file. The unit keeps the digest that fits. */
+static int judge_output(ics_unit *unit, ics_hit_verdict *out, icestream_error *why,
+                        icestream_error *error)
+{
+    ICS_TRY(judge_once(unit, out, why, error));
+    if (*out != ICS_HITS_OTHER_INPUT || !ics_parts_digest_has_parts(unit->summary.digest)) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_unit_change_digest(unit, error));
+    ICS_TRY(judge_once(unit, out, why, error));
+    return *out == ICS_HITS_OTHER_INPUT ? ics_unit_change_digest(unit, error) : ICESTREAM_OK;
+}
+
 /* Finds out whether the output exists and was made from the same input with the same settings. An
  * existing output that cannot be read may be replaced with --resume or --force. Otherwise this is
  * an error of the output (ICESTREAM_E_OUTPUT), and not of the step file. */
@@ -169,9 +190,7 @@ static int compare_output(ics_unit *unit, icestream_error *error)
         return ICESTREAM_OK; /* nothing needs the digest yet */
     }
     ICS_TRY(ics_unit_await_digest(unit, &unit->common->stop, error));
-    json_auto_t *expected = NULL;
-    ICS_TRY(ics_unit_origin(unit, &expected, error));
-    const int status = ics_unit_judge_hits(unit, expected, &verdict, &why, error);
+    const int status = judge_output(unit, &verdict, &why, error);
     if ((status == ICESTREAM_E_OUTPUT && options->force) ||
         (status == ICESTREAM_E_INPUT && (options->resume || options->force))) {
         unit->work->blocked = false;
@@ -216,6 +235,12 @@ static int look_for_merged(ics_unit *unit, icestream_error *error)
     /* The worker that had the claim before may have finished such a file since this run began. */
     ICS_TRY(ics_known_hits_find(common->known, unit->summary.digest, unit->claim.attempt > 1,
                                 &work->found_in, error));
+    if (work->found_in == NULL && ics_parts_digest_has_parts(unit->summary.digest)) {
+        ICS_TRY(ics_unit_change_digest(unit, error));
+        ICS_TRY(ics_known_hits_find(common->known, unit->summary.digest, false, &work->found_in,
+                                    error));
+        ICS_TRY(work->found_in == NULL ? ics_unit_change_digest(unit, error) : ICESTREAM_OK);
+    }
     ICS_TRY(ics_unit_quarantine_merged(unit, error));
     if (work->found_in == NULL) {
         return ICESTREAM_OK;

@@ -133,6 +133,7 @@ typedef struct ics_unit_work {
     ics_step_generator *generator;
     ics_table_writer *copy;
     ics_digest *rows_digest;
+    char other_digest[ICS_PARTS_DIGEST_TEXT]; /* of ics_unit_change_digest(); "": not known yet */
     char *found_in;  /* the hit file of several step files that has the hits; NULL: none */
     char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool matches;    /* an output with these hits exists; for a message the writer sets it */
@@ -202,7 +203,7 @@ struct ics_unit {
     /* What the run makes the steps of (generator/light_settings.h); NULL: the steps are in a file.
      * A reader sets it. */
     json_t *light_settings;
-    char output_digest[ICS_OUTPUT_DIGEST_TEXT]; /* of the hit file that was written; "": unknown */
+    char output_digest[ICS_PARTS_DIGEST_TEXT]; /* of the hit file that was written; "": unknown */
     /* The hit file has a note that sink.command has not succeeded (command_pending.h). Set by a
      * reader or the writer. */
     bool command_pending;
@@ -348,6 +349,11 @@ void ics_unit_look_for_claim(ics_unit *unit);
 int ics_unit_await_digest(ics_unit *unit, const atomic_bool *cancel, icestream_error *error);
 /* Whether it is known, or nobody computes it. Any thread. */
 bool ics_unit_has_digest(const ics_unit *unit);
+/* Versions before 0.3.0 name a large step file by the SHA-256 that sha256sum prints. Of a unit
+ * whose digest is in parts, makes that one its digest, and back at the next call: what such a
+ * version has begun goes on under its name. In a check, when the digest is known. The errors of
+ * ics_step_reader_plain_digest(). */
+int ics_unit_change_digest(ics_unit *unit, icestream_error *error);
 /* Makes the metadata of the unit's hits, without what is known only at the end:
  * ics_origin_metadata() with the settings of light that the run makes. ICESTREAM_E_MEMORY. */
 int ics_unit_origin(const ics_unit *unit, json_t **out, icestream_error *error);

@@ -37,6 +37,18 @@ assert rows[0]["rows"] == 20 and rows[0]["verified"] and rows[0]["format"] == "n
 ' || fail "other JSON"
 expect 74 bash -c "$ICESTREAM info a.steps.npy b.steps.npy >/dev/full"
 
+# Digests of files of any kind: what sha256sum prints, and of a large one the digest in parts, from its lines of parts.
+head -c 20000000 /dev/zero >large.npy
+expect 0 "$ICESTREAM" info --digest a.steps.npy large.npy
+says out "SHA-256        $(sha256sum <a.steps.npy | cut -c -64)" "SHA-256        $(sha256sum <large.npy | cut -c -64)" \
+    "in parts       $(split -b 16M --filter=sha256sum large.npy | sha256sum | cut -c -64)-2"
+expect 0 "$ICESTREAM" info --digest --json a.steps.npy
+says out "{\"file\":\"a.steps.npy\",\"sha256\":\"$(sha256sum <a.steps.npy | cut -c -64)\",\"digest\":\"$(sha256sum <a.steps.npy | cut -c -64)\"}"
+expect 3 "$ICESTREAM" info --digest none.npy a.steps.npy
+says out "a.steps.npy:"
+says err "none.npy: cannot be read for its digest"
+expect 2 "$ICESTREAM" info --digest --verify a.steps.npy
+
 # Photon tables: described like `table info`, with a digest; a damaged table is no file of another kind.
 python3 "$ROOT/tests/cli/table/check_tables.py" .
 expect 0 "$ICESTREAM" table info squares.npy

@@ -145,17 +145,22 @@ void ics_table_reader_destroy(ics_table_reader *reader)
     free(reader);
 }
 
-int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_error *error)
+static ics_file_digest_order digest_order(const ics_table_reader *reader)
 {
     const ics_npy_header *header = &reader->header;
-    const ics_file_digest_order order = {.descriptor = reader->descriptor,
-                                         .name = reader->title,
-                                         .header = reader->header_bytes,
-                                         .header_bytes = header->header_bytes,
-                                         .rows_end = header->header_bytes +
-                                                     header->rows * header->row_bytes,
-                                         .opened = reader->opened};
-    const bool is_large = reader->opened.st_size >= ICS_FILE_DIGEST_LEAST;
+    return (ics_file_digest_order){.descriptor = reader->descriptor,
+                                   .name = reader->title,
+                                   .header = reader->header_bytes,
+                                   .header_bytes = header->header_bytes,
+                                   .rows_end =
+                                       header->header_bytes + header->rows * header->row_bytes,
+                                   .opened = reader->opened};
+}
+
+int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_error *error)
+{
+    const ics_file_digest_order order = digest_order(reader);
+    const bool is_large = reader->opened.st_size > ICS_DIGEST_PART;
     ics_file_digest_destroy(reader->file_digest);
     reader->file_digest = NULL;
     ics_trailer_checksums_reset(&reader->checked);
@@ -380,20 +385,37 @@ const json_t *ics_table_reader_late_light(const ics_table_reader *reader)
     return reader->late;
 }
 
-int ics_table_reader_await_digest(ics_table_reader *reader, const atomic_bool *cancel,
-                                  char text[ICS_DIGEST_TEXT], icestream_error *error)
+/* Waits for the digest of the rows that were read first. */
+static int await_digest(const ics_table_reader *reader, ics_file_digest *digest,
+                        const atomic_bool *cancel, char text[ICS_PARTS_DIGEST_TEXT],
+                        icestream_error *error)
 {
-    if (reader->file_digest == NULL) {
-        return ics_table_reader_digest(reader, text)
-                   ? ICESTREAM_OK
-                   : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
-                                   reader->title);
-    }
-    ICS_TRY(ics_file_digest_await(reader->file_digest, cancel, text, error));
-    return ics_trailer_checksums_same(ics_file_digest_checksums(reader->file_digest),
-                                      &reader->checked)
+    ICS_TRY(ics_file_digest_await(digest, cancel, text, error));
+    return ics_trailer_checksums_same(ics_file_digest_checksums(digest), &reader->checked)
                ? ICESTREAM_OK
                : report_change(reader, error);
+}
+
+int ics_table_reader_await_digest(ics_table_reader *reader, const atomic_bool *cancel,
+                                  char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error)
+{
+    if (reader->file_digest != NULL) {
+        return await_digest(reader, reader->file_digest, cancel, text, error);
+    }
+    return ics_table_reader_digest(reader, text)
+               ? ICESTREAM_OK
+               : ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory for its digest",
+                               reader->title);
+}
+
+int ics_table_reader_plain_digest(ics_table_reader *reader, const atomic_bool *cancel,
+                                  char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error)
+{
+    ICS_DESTROYS(ics_file_digest_destroy) ics_file_digest *digest = NULL;
+    ics_file_digest_order order = digest_order(reader);
+    order.is_plain = true;
+    ICS_TRY(ics_file_digest_begin(&order, &digest, error));
+    return await_digest(reader, digest, cancel, text, error);
 }
 
 bool ics_table_reader_has_late_digest(const ics_table_reader *reader)

@@ -8,13 +8,11 @@
 #define ICS_PHOTONS_FILES_FORMAT_TABLE_READER_H
 
 #include "base/cleanup.h"
-#include "pipeline/photons/files/format/digest.h"
 #include "pipeline/photons/files/format/layout.h"
+#include "pipeline/photons/files/format/parts_digest.h"
 
 #include <jansson.h>
 #include <stdatomic.h>
-
-enum { ICS_FILE_DIGEST_LEAST = 16 << 20 }; /* bytes of a file whose digest is worth a thread */
 
 typedef struct ics_table_reader ics_table_reader;
 
@@ -44,17 +42,21 @@ bool ics_table_reader_can_skip(const ics_table_reader *reader);
 /* Files: goes back to the first row. `digest`: computes the digest of the file while it is read. */
 int ics_table_reader_rewind(ics_table_reader *reader, bool digest, icestream_error *error);
 
-/* Files: the same, and begins the digest. Of a file of at least ICS_FILE_DIGEST_LEAST bytes a
- * thread computes it, which reads the file as well. From then on it is an error if rows that are
+/* Files: the same, and begins the digest. Of a file of more than ICS_DIGEST_PART bytes threads
+ * compute it in parts, which read the file as well. From then on it is an error if rows that are
  * read again differ from those that were read first. */
 int ics_table_reader_rewind_with_digest(ics_table_reader *reader, icestream_error *error);
-/* Whether a thread computes the digest. */
+/* Whether threads compute the digest. */
 bool ics_table_reader_has_late_digest(const ics_table_reader *reader);
 /* Waits for the digest that ics_table_reader_rewind_with_digest() has begun, once all rows were
  * read. `cancel` (may be NULL): when it becomes true, the function returns ICESTREAM_E_INTERRUPTED.
  * ICESTREAM_E_INPUT also if the file was changed. */
 int ics_table_reader_await_digest(ics_table_reader *reader, const atomic_bool *cancel,
-                                  char text[ICS_DIGEST_TEXT], icestream_error *error);
+                                  char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error);
+/* Of a file whose digest is in parts: computes the SHA-256 that sha256sum prints, of the same rows.
+ * The same errors. */
+int ics_table_reader_plain_digest(ics_table_reader *reader, const atomic_bool *cancel,
+                                  char text[ICS_PARTS_DIGEST_TEXT], icestream_error *error);
 
 /* Reads the next rows in the layout of the schema, as many as are left but at most `capacity` (>
  * 0). At the end *got = 0; then checksums are compared, and it is an error if the size or the
