@@ -176,8 +176,8 @@ static bool is_origin_of_hits(const json_t *metadata, const char *digest, bool *
 
 /* The same for a step file that was checked, also if the hit file names a large one by the SHA-256
  * that sha256sum prints, as versions before 0.3.0 did. */
-static int is_origin(const json_t *metadata, ics_step_reader *reader, const char *digest,
-                     bool *names_inputs, bool *found, icestream_error *error)
+static int find_origin(const json_t *metadata, ics_step_reader *reader, const char *digest,
+                       bool *names_inputs, bool *found, icestream_error *error)
 {
     char plain[ICS_PARTS_DIGEST_TEXT];
     *found = is_origin_of_hits(metadata, digest, names_inputs);
@@ -244,7 +244,7 @@ static int look_through(search *s, const char *path, icestream_error *error)
     ICS_TRY(ics_step_reader_open(path, s->spectra, &reader, error));
     ICS_TRY(ics_step_reader_check(reader, &summary, NULL, error));
     ICS_TRY(
-        is_origin(s->photons->metadata, reader, summary.digest, &names_inputs, &is_named, error));
+        find_origin(s->photons->metadata, reader, summary.digest, &names_inputs, &is_named, error));
     if (!is_named) {
         counts = s->named || !names_inputs;
         s->steps->foreign = names_inputs && s->named;

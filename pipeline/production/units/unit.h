@@ -123,6 +123,7 @@ typedef struct ics_unit_work {
 
     /* These belong to a reader while it checks the unit or makes a batch. */
     ics_step_reader *reader;
+    char other_digest[ICS_PARTS_DIGEST_TEXT]; /* of ics_unit_change_digest(); "": not known yet */
     int pipe; /* descriptor of the named pipe that is read; -1: none */
     /* Of steps that the run makes: what is known and what is doubtful of them beforehand, the list
      * of particles as it was then, what makes them, the file that keeps them, and a digest of the
@@ -133,7 +134,6 @@ typedef struct ics_unit_work {
     ics_step_generator *generator;
     ics_table_writer *copy;
     ics_digest *rows_digest;
-    char other_digest[ICS_PARTS_DIGEST_TEXT]; /* of ics_unit_change_digest(); "": not known yet */
     char *found_in;  /* the hit file of several step files that has the hits; NULL: none */
     char *unlike;    /* why the existing output does not match; NULL: it does, or there is none */
     bool matches;    /* an output with these hits exists; for a message the writer sets it */

@@ -3,7 +3,7 @@
  *
  * A file of at most ICS_DIGEST_PART bytes has a plain SHA-256, as sha256sum prints it. A larger one
  * of N parts (the last one may be shorter) has the SHA-256 of the lines that `sha256sum` prints of
- * the parts, each read from its standard input, then "-N" (files.md 2.6). */
+ * the parts, each read from its standard input, then "-N" (docs/telemetry.md). */
 #ifndef ICS_PHOTONS_FILES_FORMAT_PARTS_DIGEST_H
 #define ICS_PHOTONS_FILES_FORMAT_PARTS_DIGEST_H
 
