@@ -108,27 +108,56 @@ static bool has_colours(FILE *out)
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 
-void ics_visible_print_coloured(FILE *out, const char *text)
+/* Text that is collected, so that a stream without a buffer gets it in one write, and lines of
+ * several processes do not mix. */
+typedef struct collected_text {
+    FILE *out;
+    size_t used;
+    char bytes[16384];
+} collected_text;
+
+static void flush_text(collected_text *text)
+{
+    (void)fwrite(text->bytes, 1, text->used, text->out);
+    text->used = 0;
+}
+
+/* `size`: less than the room for all. */
+static void collect_text(collected_text *text, const char *bytes, size_t size)
+{
+    if (text->used + size > sizeof text->bytes) {
+        flush_text(text);
+    }
+    memcpy(text->bytes + text->used, bytes, size);
+    text->used += size;
+}
+
+void ics_visible_print_line(FILE *out, const char *text)
 {
     static const struct {
-        const char *word, *begin;
-    } words[] = {{"error:", "\033[1;31m"}, {"warning:", "\033[1;33m"}};
+        const char *word, *coloured;
+    } words[] = {{"error:", "\033[1;31merror:\033[0m"}, {"warning:", "\033[1;33mwarning:\033[0m"}};
     char piece[PIECE];
+    collected_text line;
+    line.out = out;
+    line.used = 0;
     const bool colours = has_colours(out);
     while (*text != '\0') {
         size_t length = 0;
         for (size_t i = 0; colours && i < sizeof words / sizeof *words; ++i) {
             if (strncmp(text, words[i].word, strlen(words[i].word)) == 0) {
                 length = strlen(words[i].word);
-                fprintf(out, "%s%s\033[0m", words[i].begin, words[i].word);
+                collect_text(&line, words[i].coloured, strlen(words[i].coloured));
             }
         }
         if (length == 0) {
             length = next_piece(text, true, piece);
-            fputs(piece, out);
+            collect_text(&line, piece, strlen(piece));
         }
         text += length;
     }
+    collect_text(&line, "\n", 1);
+    flush_text(&line);
 }
 
 void ics_visible_hide_newlines(const char *path, char *text)

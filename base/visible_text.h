@@ -30,8 +30,9 @@ void ics_visible_print(FILE *out, const char *text);
 /* The same with a format. What it writes is lost if there is no memory for it. */
 void ics_visible_printf(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* As ics_visible_print(), and the words "error:" and "warning:" get a colour if `out` is a terminal
- * and the environment variable NO_COLOR is not set or empty. */
-void ics_visible_print_coloured(FILE *out, const char *text);
+/* As ics_visible_print() with a newline at the end, in one write for each 16 KiB, also if `out` has
+ * no buffer. The words "error:" and "warning:" get a colour if `out` is a terminal and the
+ * environment variable NO_COLOR is not set or empty. */
+void ics_visible_print_line(FILE *out, const char *text);
 
 #endif

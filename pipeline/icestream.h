@@ -410,11 +410,13 @@ typedef struct icestream_bench_options {
     bool files;     /* measure the steps of source.files, where a run would read them */
     bool once;      /* run each schedule once and nothing else, for profilers; `repeats` is 1 */
     FILE *progress; /* if it is a terminal, it shows the progress; NULL: nothing */
+    const char *against; /* JSON of an earlier benchmark, with which this one is compared; NULL */
 } icestream_bench_options;
 
 /* Measures the speed for the configured particles or workload and writes tables or JSON.
- * ICESTREAM_E_USAGE: the device does not have a schedule; ICESTREAM_E_CONFIG, ICESTREAM_E_DEVICE,
- * ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
+ * ICESTREAM_E_USAGE: the device does not have a schedule; ICESTREAM_E_DIFFERENT: a schedule is
+ * slower than in `against`; ICESTREAM_E_INPUT: `against` cannot be compared; ICESTREAM_E_CONFIG,
+ * ICESTREAM_E_DEVICE, ICESTREAM_E_MEMORY, ICESTREAM_E_FAILED, ICESTREAM_E_OUTPUT. */
 ICESTREAM_PUBLIC int icestream_bench(const icestream_config *config,
                                      const icestream_bench_options *options, FILE *out,
                                      icestream_error *error);

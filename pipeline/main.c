@@ -44,8 +44,7 @@ static int finish(int status, icestream_error *error, bool json)
     if (json) {
         ics_events_put_error(stderr, text);
     } else {
-        ics_visible_print_coloured(stderr, text);
-        fputc('\n', stderr);
+        ics_visible_print_line(stderr, text);
     }
     return status;
 }

@@ -29,7 +29,11 @@ ICE_FN double ice_curve_at(const double *xs, const double *ys, size_t count, dou
 /* The same, and constant beyond the first and the last point. 0 without points. */
 ICE_FN double ice_curve_at_or_end(const double *xs, const double *ys, size_t count, double x)
 {
-    return count > 0 ? ice_curve_at(xs, ys, count, fmin(fmax(x, xs[0]), xs[count - 1])) : 0.0;
+    if (count == 0) {
+        return 0.0;
+    }
+    const double least = xs[0], most = xs[count - 1];
+    return ice_curve_at(xs, ys, count, !(x > least) ? least : x < most ? x : most);
 }
 
 #endif

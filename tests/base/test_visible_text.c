@@ -56,10 +56,41 @@ START_TEST(test_is_cut_between_characters)
 }
 END_TEST
 
+static size_t writes;
+static char written[32768];
+
+static ssize_t keep_write(void *cookie, const char *bytes, size_t size)
+{
+    (void)cookie;
+    ++writes;
+    strncat(written, bytes, size);
+    return (ssize_t)size;
+}
+
+/* Standard error has no buffer: lines of several processes must not mix. */
+START_TEST(line_is_one_write)
+{
+    char text[9000];
+    const cookie_io_functions_t functions = {.write = keep_write};
+    FILE *file = fopencookie(NULL, "w", functions);
+    setvbuf(file, NULL, _IONBF, 0);
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    memcpy(text, "warning: \x1b", 10);
+    ics_visible_print_line(file, text);
+    ck_assert_uint_eq(writes, 1);
+    ck_assert_uint_eq(strlen(written), strlen(text) + 3 + 1);
+    ck_assert_int_eq(strncmp(written, "warning: \\x1bxxx", 16), 0);
+    ck_assert_int_eq(written[strlen(written) - 1], '\n');
+    ck_assert_int_eq(fclose(file), 0);
+}
+END_TEST
+
 ICS_TEST_MAIN("visible_text")
 {
     TCase *tests = tcase_create("visible_text");
     tcase_add_test(tests, test_escapes);
     tcase_add_test(tests, test_is_cut_between_characters);
+    tcase_add_test(tests, line_is_one_write);
     suite_add_tcase(suite, tests);
 }

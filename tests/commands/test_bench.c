@@ -38,6 +38,74 @@ static json_t *bench_json(const icestream_config *config, icestream_bench_option
     return root;
 }
 
+/* Writes the report with each time multiplied by `factor`. */
+static void write_scaled(json_t *root, double factor, const char *path)
+{
+    json_t *copy = json_deep_copy(root), *row;
+    size_t i;
+    json_array_foreach(json_object_get(copy, "rows"), i, row)
+    {
+        json_object_set_new(row, "seconds", json_real(factor * number_of(row, "seconds")));
+        json_object_set_new(row, "median_seconds",
+                            json_real(factor * number_of(row, "median_seconds")));
+    }
+    ck_assert_int_eq(json_dump_file(copy, path, 0), 0);
+    json_decref(copy);
+}
+
+/* Compares with a report of that file. Returns the status, and checks all verdicts. */
+static int judge(const icestream_config *config, const char *path, const char *verdict,
+                 icestream_error *error)
+{
+    char *text = NULL;
+    size_t size = 0, i;
+    FILE *out = open_memstream(&text, &size);
+    const icestream_bench_options options = {.repeats = 3, .json = true, .against = path};
+    *error = (icestream_error){.status = ICESTREAM_OK};
+    const int status = icestream_bench(config, &options, out, error);
+    fclose(out);
+    json_t *root = json_loads(text, 0, NULL), *row;
+    json_array_foreach(json_object_get(root, "against"), i, row)
+    {
+        ck_assert_str_eq(text_of(row, "verdict"), verdict);
+    }
+    json_decref(root);
+    free(text);
+    return status;
+}
+
+/* Times are not checked: the earlier report is a thousand times slower or faster. */
+START_TEST(against_an_earlier_report)
+{
+    scratch place = scratch_create();
+    char path[SCRATCH_PATH];
+    icestream_error error;
+    icestream_config *config =
+        model_config("device.backend=cpu", "device.threads=1", "ice.model=uniform",
+                     "workload.steps=5", "graph.schedule=wavefront", NULL);
+    json_t *root = bench_json(config, (icestream_bench_options){.repeats = 3});
+    scratch_path(&place, "old.json", path);
+    write_scaled(root, 1e3, path);
+    ck_assert_int_eq(judge(config, path, "faster", &error), ICESTREAM_OK);
+    write_scaled(root, 1e-3, path);
+    ck_assert_int_eq(judge(config, path, "slower", &error), ICESTREAM_E_DIFFERENT);
+    ck_assert_ptr_nonnull(strstr(error.text, "wavefront"));
+    json_object_set_new(root, "best_of", json_integer(1));
+    write_scaled(root, 1, path);
+    ck_assert_int_eq(judge(config, path, "", &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "old.json: best_of: found 1 repeats"));
+    json_object_set_new(root, "photons", json_integer(7));
+    write_scaled(root, 1, path);
+    ck_assert_int_eq(judge(config, path, "", &error), ICESTREAM_E_INPUT);
+    ck_assert_ptr_nonnull(strstr(error.text, "photons: found 7, expected 1000"));
+    scratch_write(path, "none", 4);
+    ck_assert_int_eq(judge(config, path, "", &error), ICESTREAM_E_INPUT);
+    json_decref(root);
+    icestream_config_destroy(config);
+    scratch_remove(&place);
+}
+END_TEST
+
 START_TEST(schedules_and_threads)
 {
     icestream_config *config = model_config("device.backend=cpu", "device.threads=2",
@@ -189,6 +257,7 @@ ICS_TEST_MAIN("bench")
 {
     TCase *tests = tcase_create("bench");
     tcase_add_test(tests, schedules_and_threads);
+    tcase_add_test(tests, against_an_earlier_report);
     tcase_add_test(tests, gpu_figures);
     tcase_add_test(tests, one_schedule);
     tcase_add_test(tests, bench_errors);

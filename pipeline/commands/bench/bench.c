@@ -2,6 +2,7 @@
  * workload. */
 #include "base/error.h"
 #include "base/plural.h"
+#include "pipeline/commands/bench/against.h"
 #include "pipeline/commands/bench/measure.h"
 #include "pipeline/commands/bench/table_speed.h"
 #include "pipeline/commands/measure/report.h"
@@ -73,29 +74,50 @@ static int print_text(const ics_bench *bench, FILE *out, icestream_error *error)
             bench->steps.photons, ics_plural_s(bench->steps.photons), bench->steps.count,
             ics_plural_s(bench->steps.count), bench->steps.origin, bench->config->detector.oversize,
             bench->rows[0].best.device, bench->repeats);
-    int status = ics_rows_print(rows, bench->count, bench->options->markdown, out, error);
+    ICS_TRY(ics_rows_print(rows, bench->count, bench->options->markdown, out, error));
     if (!ics_experiment_on_gpu(bench->experiment)) {
         fputs("bench/instructions.sh counts instructions per bounce, which do not depend on other "
               "load.\n",
               out);
     }
-    return status == ICESTREAM_OK ? ics_report_end("bench", out, error) : status;
+    return ICESTREAM_OK;
 }
 
-static int print_json(const ics_bench *bench, FILE *out, icestream_error *error)
+/* Returns the report as JSON; NULL: no memory. */
+static json_t *make_json(const ics_bench *bench)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < bench->count; ++i) {
         json_array_append_new(rows, ics_rows_json(&bench->rows[i]));
     }
-    return ics_report_json("bench",
-                           json_pack("{s:s, s:I, s:I, s:n, s:f, s:b, s:I, s:o}", "steps_from",
-                                     bench->steps.origin, "steps", (json_int_t)bench->steps.count,
-                                     "photons", (json_int_t)bench->steps.photons, "world",
-                                     "oversize", bench->config->detector.oversize, "shuffled",
-                                     bench->config->workload.counts == ICS_COUNTS_SHUFFLED,
-                                     "best_of", (json_int_t)bench->repeats, "rows", rows),
-                           out, error);
+    return json_pack("{s:o, s:s, s:I, s:I, s:n, s:f, s:b, s:I, s:o}", "machine",
+                     ics_against_machine(), "steps_from", bench->steps.origin, "steps",
+                     (json_int_t)bench->steps.count, "photons", (json_int_t)bench->steps.photons,
+                     "world", "oversize", bench->config->detector.oversize, "shuffled",
+                     bench->config->workload.counts == ICS_COUNTS_SHUFFLED, "best_of",
+                     (json_int_t)bench->repeats, "rows", rows);
+}
+
+/* Prints the report, and the verdicts about an earlier one. */
+static int print_report(const ics_bench *bench, const json_t *before, FILE *out,
+                        icestream_error *error)
+{
+    const char *path = bench->options->against;
+    json_auto_t *now = make_json(bench), *verdicts = NULL;
+    if (before != NULL) {
+        ICS_TRY(ics_against_judge(path, before, now, &verdicts, error));
+        json_object_set(now, "against", verdicts);
+    }
+    if (bench->options->json) {
+        ICS_TRY(ics_report_json("bench", json_incref(now), out, error));
+    } else {
+        ICS_TRY(print_text(bench, out, error));
+        ICS_TRY(before != NULL
+                    ? ics_against_print(path, verdicts, bench->options->markdown, out, error)
+                    : ICESTREAM_OK);
+        ICS_TRY(ics_report_end("bench", out, error));
+    }
+    return ics_against_result(path, verdicts, error);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -118,14 +140,17 @@ int ics_bench_report(ics_bench *bench, FILE *out, icestream_error *error)
     if (ics_config_tabulate(bench->config) != ICS_TABULATE_NONE) {
         return ics_bench_table(bench, out, error);
     }
+    json_auto_t *before = NULL;
+    if (bench->options->against != NULL) {
+        ICS_TRY(ics_against_read(bench->options->against, &before, error));
+    }
     int status = ics_bench_open(bench, error);
     if (status == ICESTREAM_OK) {
         status = measure_all(bench, error);
     }
     ics_task_progress_end(&bench->progress);
     if (status == ICESTREAM_OK) {
-        status =
-            bench->options->json ? print_json(bench, out, error) : print_text(bench, out, error);
+        status = print_report(bench, before, out, error);
     }
     ics_bench_close(bench);
     return status;

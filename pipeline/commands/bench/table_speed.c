@@ -73,6 +73,11 @@ int ics_bench_table(const ics_bench *bench, FILE *out, icestream_error *error)
                              "and stages.tabulate, whose table has one kernel; expected no "
                              "--schedules, or --set stages.tabulate=none");
     }
+    if (options->against != NULL) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "bench: found --against, which compares schedules that record hits, "
+                             "and stages.tabulate; expected one of them");
+    }
     ICS_TRY(ics_tabulate_measure(bench->config, options->files, options->once ? 0 : bench->repeats,
                                  options->progress, &speed, error));
     return options->json ? print_json(bench, &speed, out, error)

@@ -137,8 +137,13 @@ static merge *begin_merge(size_t memory_pieces, size_t file_pieces, int file)
     merging->file = file;
     merging->heap = calloc(memory_pieces + file_pieces + 1, sizeof *merging->heap);
     merging->read_hits = choose_read_hits(file_pieces);
-    merging->read_memory = calloc(file_pieces + 1, merging->read_hits * sizeof(icestream_hit));
-    return merging->heap != NULL && merging->read_memory != NULL ? ICS_HAND_OVER(merging) : NULL;
+    if (file_pieces > 0) {
+        merging->read_memory =
+            reallocarray(NULL, file_pieces, merging->read_hits * sizeof(icestream_hit));
+    }
+    return merging->heap != NULL && (file_pieces == 0 || merging->read_memory != NULL)
+               ? ICS_HAND_OVER(merging)
+               : NULL;
 }
 
 /* Puts a cursor at the start of every piece, and the cursor with the first hit on top. */

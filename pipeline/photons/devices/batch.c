@@ -242,6 +242,18 @@ ice_emission ics_batch_step_emission(const icestream_step *step, uint32_t first,
     return emission;
 }
 
+int ics_batch_check_arrival(const ics_hit_models *models, const ics_batch *batch,
+                            const ice_arrival *arrival, icestream_error *error)
+{
+    const uint32_t index = ice_arrival_module(arrival);
+    return arrival->emission < batch->count && index < models->detector->module_count
+               ? ICESTREAM_OK
+               : ics_error_set(
+                     error, ICESTREAM_E_FAILED,
+                     "internal error: an arrival names emission %u of %u, module %u of %zu",
+                     arrival->emission, batch->count, index, models->detector->module_count);
+}
+
 void ics_batch_account_add(icestream_account *to, const icestream_account *from)
 {
     to->created += from->created;

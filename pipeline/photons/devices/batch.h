@@ -156,6 +156,11 @@ int ics_batch_check_light(const ice_light *light, const icestream_step *step,
  * hit stands for at modules of true size (physics.md 3.2). +INFINITY or NaN for the bias 0. */
 double ics_batch_weight(const ics_hit_models *models, const icestream_step *step, double bias);
 
+/* Checks that the batch has the emission of an arrival, and the detector its module.
+ * ICESTREAM_E_FAILED. */
+int ics_batch_check_arrival(const ics_hit_models *models, const ics_batch *batch,
+                            const ice_arrival *arrival, icestream_error *error);
+
 /* Makes the hit of an arrival (physics.md 9, files.md 4.1): t = step.t + ics_tables_arrival_delay
  * in double precision, weight = step.weight * thinning / (bias(wavelength) F^2) with the oversize F
  * of the detector, and at most 65535 scatters.
@@ -178,15 +183,25 @@ uint64_t ics_batch_sums_hits(const ics_batch *batch);
  * ICESTREAM_E_FAILED: a sum of an unknown emission or module. */
 int ics_batch_sums_make(ics_batch *batch, const ics_hit_models *models, icestream_error *error);
 
-/* Decides which hits are photo-electrons; hits[i] is made from arrivals->items[i].
- * models->detection must not be NULL. A photo-electron gets pmt 0. If hit files contain only
- * photo-electrons, each gets weight 1 (or ics_batch_thinning(), if its step is not thinned), and
- * the other hits are removed from `hits` and *count. The
- * account counts the photo-electrons and the removed hits. ICESTREAM_E_INPUT: a weight with which
- * the probability of detection is above 1. ICESTREAM_E_FAILED: an arrival of an unknown module. */
-int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch,
-                            const ics_arrivals *arrivals, icestream_hit *hits, size_t *count,
-                            icestream_account *account, icestream_error *error);
+/* What the detect stage says about an arrival. */
+typedef struct ics_detection_verdict {
+    bool is_detected;
+    bool is_kept;  /* hit files have its row */
+    int16_t pmt;   /* number of the PMT that detects it */
+    float transit; /* ns, how long its signal takes through the PMT */
+} ics_detection_verdict;
+
+/* Decides whether an arrival is a photo-electron, and counts it in the account of the batch.
+ * models->detection must not be NULL. ICESTREAM_E_INPUT: a weight with which the probability of
+ * detection is above 1. ICESTREAM_E_FAILED: an arrival of an unknown module. */
+int ics_hit_detection_decide(const ics_hit_models *models, ics_batch *batch,
+                             const ice_arrival *arrival, ics_detection_verdict *out,
+                             icestream_error *error);
+/* Changes the hit of an arrival that is kept: a photo-electron gets its pmt and the time of its
+ * transit. If hit files contain only photo-electrons, each gets weight 1 (or ics_batch_thinning(),
+ * if its step is not thinned). */
+void ics_hit_detection_mark(const ics_hit_models *models, const icestream_step *step,
+                            const ics_detection_verdict *verdict, icestream_hit *hit);
 
 /* Returns copies of the arrivals in the order of their photons in the batch, for the caller to
  * free. Without items: they are in that order already, or few, or there is no memory for copies. */

@@ -41,12 +41,7 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
                                icestream_error *error)
 {
     const uint32_t index = ice_arrival_module(arrival);
-    if (arrival->emission >= batch->count || index >= models->detector->module_count) {
-        return ics_error_set(error, ICESTREAM_E_FAILED,
-                             "internal error: an arrival names emission %u of %u, module %u of %zu",
-                             arrival->emission, batch->count, index,
-                             models->detector->module_count);
-    }
+    ICS_TRY(ics_batch_check_arrival(models, batch, arrival, error));
     const icestream_step *step = &batch->steps[arrival->emission];
     const ice_emission *emission = &batch->emissions[arrival->emission];
     const ice_module *module = &models->detector->modules[index];
@@ -88,23 +83,42 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
     return ICESTREAM_OK;
 }
 
+/* Makes the hit of an arrival as the detect stage wants it. Of many arrivals there is no row, so
+ * the stage decides before. */
+static int make_hit(ics_batch *batch, const ics_hit_models *models, const ice_arrival *arrival,
+                    icestream_hit *out, bool *is_kept, icestream_error *error)
+{
+    ics_detection_verdict verdict = {.is_kept = true};
+    if (models->detection != NULL) {
+        ICS_TRY(ics_hit_detection_decide(models, batch, arrival, &verdict, error));
+    }
+    *is_kept = verdict.is_kept;
+    if (!*is_kept) {
+        return ICESTREAM_OK;
+    }
+    ICS_TRY(ics_batch_hit_from_arrival(models, batch, arrival, out, error));
+    if (models->detection != NULL) {
+        ics_hit_detection_mark(models, &batch->steps[arrival->emission], &verdict, out);
+    }
+    return ICESTREAM_OK;
+}
+
 static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_arrivals *arrivals,
                      icestream_error *error)
 {
-    size_t count = arrivals->count;
-    if (count == 0) {
+    size_t count = 0;
+    if (arrivals->count == 0) {
         return ICESTREAM_OK;
     }
-    ICS_FREES icestream_hit *hits = ics_memory_large(count * sizeof *hits);
+    ICS_FREES icestream_hit *hits = ics_memory_large(arrivals->count * sizeof *hits);
     if (hits == NULL) {
-        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits", count);
+        return ics_error_set(error, ICESTREAM_E_MEMORY, "out of memory for %zu hits",
+                             arrivals->count);
     }
-    for (size_t i = 0; i < count; ++i) {
-        ICS_TRY(ics_batch_hit_from_arrival(models, batch, &arrivals->items[i], &hits[i], error));
-    }
-    if (models->detection != NULL) {
-        ICS_TRY(
-            ics_hit_detection_apply(models, batch, arrivals, hits, &count, &batch->account, error));
+    for (size_t i = 0; i < arrivals->count; ++i) {
+        bool is_kept = true;
+        ICS_TRY(make_hit(batch, models, &arrivals->items[i], &hits[count], &is_kept, error));
+        count += is_kept;
     }
     if (models->bins.width == 0) {
         ics_hit_sort(hits, count);

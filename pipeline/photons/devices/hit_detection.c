@@ -12,15 +12,9 @@ double ics_batch_thinning(const ice_light *light, const icestream_step *step)
     return (step->flags & ICESTREAM_STEP_NOT_THINNED) != 0 ? light->kept[step->spectrum] : 1.0;
 }
 
-typedef struct detection_verdict {
-    bool detected;
-    int16_t pmt;   /* number of the PMT that detects it */
-    float transit; /* ns, how long its signal takes through the PMT */
-} detection_verdict;
-
 /* Finds the PMT that detects an arrival, and the time of its transit. */
 static void find_pmt(const ics_hit_models *models, const ice_arrival *arrival,
-                     ice_identity identity, uint32_t block, detection_verdict *out)
+                     ice_identity identity, uint32_t block, ics_detection_verdict *out)
 {
     const ics_detection *detection = models->detection;
     const float share = ice_uniform(ice_draw_of(models->tables, identity, block).b);
@@ -34,17 +28,13 @@ static void find_pmt(const ics_hit_models *models, const ice_arrival *arrival,
     }
 }
 
-/* Decides whether the photon of one arrival is detected. */
-static int decide(const ics_hit_models *models, const ics_batch *batch, const ice_arrival *arrival,
-                  detection_verdict *out, icestream_error *error)
+int ics_hit_detection_decide(const ics_hit_models *models, ics_batch *batch,
+                             const ice_arrival *arrival, ics_detection_verdict *out,
+                             icestream_error *error)
 {
     const ice_detection *tables = &models->detection->tables;
+    ICS_TRY(ics_batch_check_arrival(models, batch, arrival, error));
     const uint32_t index = ice_arrival_module(arrival);
-    if (index >= tables->module_count) {
-        return ics_error_set(error, ICESTREAM_E_FAILED,
-                             "internal error: an arrival names module %u of %u", index,
-                             tables->module_count);
-    }
     const icestream_step *step = &batch->steps[arrival->emission];
     const ice_module *module = &models->detector->modules[index];
     const double probability =
@@ -62,39 +52,28 @@ static int decide(const ics_hit_models *models, const ics_batch *batch, const ic
         ice_identity_of(&batch->emissions[arrival->emission], arrival->photon_id);
     const float number = ice_detection_number(models->tables, identity, arrival->scatters,
                                               module->string, module->module);
-    *out = (detection_verdict){.detected = (double)number < probability};
-    if (out->detected) {
+    const bool is_detected = (double)number < probability;
+    *out = (ics_detection_verdict){.is_detected = is_detected,
+                                   .is_kept =
+                                       is_detected || models->detection->content != ICS_CONTENT_PE};
+    if (is_detected) {
         find_pmt(models, arrival, identity,
                  ice_detection_block(arrival->scatters, module->string, module->module), out);
     }
+    batch->account.photo_electrons += is_detected;
+    batch->account.undetected += !out->is_kept;
     return ICESTREAM_OK;
 }
 
-int ics_hit_detection_apply(const ics_hit_models *models, const ics_batch *batch,
-                            const ics_arrivals *arrivals, icestream_hit *hits, size_t *count,
-                            icestream_account *account, icestream_error *error)
+void ics_hit_detection_mark(const ics_hit_models *models, const icestream_step *step,
+                            const ics_detection_verdict *verdict, icestream_hit *hit)
 {
     const ics_hit_content content = models->detection->content;
-    size_t kept = 0;
-    for (size_t i = 0; i < *count; ++i) {
-        detection_verdict verdict = {0}; /* gcc does not see that decide() fills it */
-        ICS_TRY(decide(models, batch, &arrivals->items[i], &verdict, error));
-        account->photo_electrons += verdict.detected;
-        if (content == ICS_CONTENT_PE && !verdict.detected) {
-            account->undetected++;
-            continue;
-        }
-        icestream_hit *hit = &hits[kept++];
-        *hit = hits[i];
-        if (verdict.detected && content != ICS_CONTENT_PHOTONS) {
-            hit->pmt = verdict.pmt;
-            hit->t += (double)verdict.transit;
-        }
-        if (content == ICS_CONTENT_PE) {
-            hit->weight = (float)ics_batch_thinning(models->light,
-                                                    &batch->steps[arrivals->items[i].emission]);
-        }
+    if (verdict->is_detected && content != ICS_CONTENT_PHOTONS) {
+        hit->pmt = verdict->pmt;
+        hit->t += (double)verdict->transit;
     }
-    *count = kept;
-    return ICESTREAM_OK;
+    if (content == ICS_CONTENT_PE) {
+        hit->weight = (float)ics_batch_thinning(models->light, step);
+    }
 }

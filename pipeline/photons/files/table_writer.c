@@ -20,7 +20,7 @@ struct ics_table_writer {
     ics_trailer_checksums sums;
     uint64_t rows;
     size_t filled;
-    unsigned char buffer[BUFFER_BYTES]; /* rows that were not written yet */
+    unsigned char *buffer; /* [BUFFER_BYTES], rows that were not written yet */
 };
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ int ics_table_writer_create_as(const char *path, const char *name, const ics_lay
 {
     ICS_DESTROYS(ics_table_writer_destroy) ics_table_writer *writer = calloc(1, sizeof *writer);
     *out = NULL;
-    if (writer == NULL) {
+    if (writer == NULL || (writer->buffer = malloc(BUFFER_BYTES)) == NULL) {
         return ics_error_set(error, ICESTREAM_E_MEMORY, "%s: out of memory", path);
     }
     writer->schema = schema;
@@ -142,6 +142,7 @@ void ics_table_writer_destroy(ics_table_writer *writer)
     }
     ics_output_destroy(writer->output);
     ics_trailer_checksums_free(&writer->sums);
+    free(writer->buffer);
     free(writer);
 }
 

@@ -229,10 +229,9 @@ void ics_progress_line(ics_progress *progress, const char *format, ...)
     va_start(arguments, format);
     const int length = vasprintf(&text, format, arguments);
     va_end(arguments);
+    ics_visible_print_line(progress->out, length >= 0 ? text : "");
     if (length >= 0) {
-        ics_visible_print_coloured(progress->out, text);
         free(text);
     }
-    fputc('\n', progress->out);
     fflush(progress->out);
 }
