@@ -25,6 +25,7 @@
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/hit_sums.h"
 #include "kernels/cuda/program.h"
+#include "kernels/identity.h"
 
 /* The options that can change how fast a schedule is: type and name. ics_gpu_options has all of
  * them as members, and a remembered choice of schedule AUTO depends on all of them
@@ -111,6 +112,8 @@ void ics_gpu_destroy(ics_gpu *gpu);
 const char *ics_gpu_warnings(const ics_gpu *gpu);
 /* The resolved options: no zeros, no AUTO. */
 const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu);
+/* The kernels, if they have fast maths; else all zero. */
+ics_kernels ics_gpu_kernels_of(const ics_gpu *gpu);
 
 /* Sets the function that any thread calls when ics_gpu_advance() would find something to do. Call
  * this once, before the first batch. */

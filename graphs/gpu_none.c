@@ -43,6 +43,11 @@ const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu)
     return NULL;
 }
 
+ics_kernels ics_gpu_kernels_of(const ics_gpu *gpu)
+{
+    return (ics_kernels){.code = 0};
+}
+
 void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user)
 {
 }

@@ -335,13 +335,14 @@ typedef struct icestream_reweight_options {
     const char *const *targets; /* [target_count], 1 to 64: names of YAML files with the keys that
                                    change, or KEY=VALUE */
     size_t target_count;
-    const char *steps;  /* the step file; NULL: the step files of the configuration's source */
-    const char *output; /* the .npy file to write (docs/files.md 14); "-": standard output; NULL
-                           only with dry_run */
-    bool force;         /* overwrite an existing file */
-    bool dry_run;       /* write nothing; replay 1000 hits and say what all would give */
-    bool json;          /* report the metadata of the file as JSON */
-    FILE *progress;     /* if it is a terminal, it shows the progress; NULL: nothing */
+    const char *steps;   /* the step file; NULL: the step files of the configuration's source */
+    const char *backend; /* "auto" (NULL), "cpu" or "cuda": what replays the photons */
+    const char *output;  /* the .npy file to write (docs/files.md 14); "-": standard output; NULL
+                            only with dry_run */
+    bool force;          /* overwrite an existing file */
+    bool dry_run;        /* write nothing; replay 1000 hits and say what all would give */
+    bool json;           /* report the metadata of the file as JSON */
+    FILE *progress;      /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_reweight_options;
 
 /* Weighs hits as if their light had gone through other ices: writes for each hit, in the order of
@@ -350,8 +351,9 @@ typedef struct icestream_reweight_options {
  * it. ICESTREAM_E_USAGE; ICESTREAM_E_CONFIG: the configuration is not that of the hits, or a target
  * changes what no weight describes, and the text names the keys and both values; ICESTREAM_E_INPUT:
  * a bad or edited hit file, or steps that are not found; ICESTREAM_E_DIFFERENT: a hit is not on the
- * path of its photon, or was made with other maths than the CPU's; ICESTREAM_E_OUTPUT,
- * ICESTREAM_E_MEMORY. After an error nothing is written. */
+ * path of its photon, or was made with fast maths by another kind of kernels; ICESTREAM_E_DEVICE:
+ * no GPU; ICESTREAM_E_FAILED: the GPU failed; ICESTREAM_E_OUTPUT, ICESTREAM_E_MEMORY. After an
+ * error nothing is written. */
 ICESTREAM_PUBLIC int icestream_reweight(const icestream_config *config,
                                         const icestream_reweight_options *options, FILE *out,
                                         icestream_error *error);
@@ -363,6 +365,7 @@ typedef struct icestream_gradient_options {
                                       layers.scattering and layers.absorption */
     size_t parameter_count;
     const char *steps;    /* the step file; NULL: the step files of the configuration's source */
+    const char *backend;  /* "auto" (NULL), "cpu" or "cuda": what replays the photons */
     const char *output;   /* the .npy file to write (docs/files.md 15); "-": standard output */
     bool force;           /* overwrite an existing file */
     bool dense;           /* a row for each hit, with a number for each parameter */

@@ -24,7 +24,7 @@
  * scatter of one photon.
  *
  * Before a kernel includes this file, it defines where arrivals go:
- *   #define ICE_PUT_ARRIVAL(sink, arrival)
+ *   #define ICE_PUT_ARRIVAL(sink, tables, arrival)
  * It records *arrival and evaluates to 0, or to another number if there is no room. `sink` is the
  * pointer that the kernel passes to ice_record_hits.
  *
@@ -48,7 +48,7 @@
 #endif
 
 /* A photon dies before the impact of a contact (physics.md 8.19), so that it is no hit. Only the
- * replay of hits defines this (pipeline/photons/replay/photon.c). */
+ * replay of hits defines this (stages/path_walk.h). */
 #ifndef ICE_DIES_BEFORE_IMPACT
 #define ICE_DIES_BEFORE_IMPACT(sink, tables, search, contact, photon) ((void)0)
 #endif
@@ -310,7 +310,7 @@ ICE_FN int32_t ice_record_hits(ice_variant collide, const ice_tables *tables, fl
         }
         if (is_hit && passed >= before) {
             const ice_arrival arrival = ice_arrive(tables, &search, contact, photon);
-            if (ICE_PUT_ARRIVAL(sink, &arrival)) {
+            if (ICE_PUT_ARRIVAL(sink, tables, &arrival)) {
                 *recorded = passed;
                 return -1;
             }
@@ -420,12 +420,12 @@ ICE_FN ice_direction ice_scattered(ice_variant scatter, const ice_tables *tables
         &row, ice_scatter_direction(scatter, &constants, *draw, ice_stretch_in(&row, n), 0));
 }
 
-/* The stage scatter of one photon: moves it to the end of its segment and gives it a new direction,
- * which has no meaning if the photon ends there. *random becomes the state of the next bounce, and
- * *site is that of its start. *fate is the fate after collide, and the function replaces it by the
- * fate at the end. */
-ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const ice_bounce *bounce,
-                           ice_photon *photon, ice_random *random, uint32_t *fate, ice_site *site)
+/* The first part of the stage scatter of one photon: moves it to the end of its segment. Its
+ * direction becomes that at the end, before the scatter. *random goes on to the scatter, and *site
+ * becomes that of the end. *fate is the fate after collide, and the function replaces it by the
+ * fate at the end. Returns the height (m) of the end among the layers. */
+ICE_FN float ice_reach_end(const ice_tables *tables, const ice_bounce *bounce, ice_photon *photon,
+                           ice_random *random, uint32_t *fate, ice_site *site)
 {
     const float end_height = fmaf(bounce->length, photon->dz, bounce->height);
     ice_normal normal = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -437,8 +437,24 @@ ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const 
     photon->scatters += 1;
     *fate = ice_fate_at_end(*fate, bounce->leaves_world, bounce->absorption, bounce->is_last);
     *site = ice_site_of(tables, photon->x, photon->y, photon->z);
+    return end_height;
+}
+
+/* The second part: gives the photon a new direction. *random becomes the state of the next bounce.
+ */
+ICE_FN void ice_turn_at_end(ice_variant scatter, const ice_tables *tables, float end_height,
+                            ice_photon *photon, ice_random *random)
+{
     const ice_scatter_draw draw = ice_draw_scatter(random);
     ice_set_direction(photon, ice_scattered(scatter, tables, &draw, photon, end_height));
+}
+
+/* The stage scatter of one photon. Its new direction has no meaning if the photon ends there. */
+ICE_FN void ice_end_bounce(ice_variant scatter, const ice_tables *tables, const ice_bounce *bounce,
+                           ice_photon *photon, ice_random *random, uint32_t *fate, ice_site *site)
+{
+    const float end_height = ice_reach_end(tables, bounce, photon, random, fate, site);
+    ice_turn_at_end(scatter, tables, end_height, photon, random);
 }
 
 /* ---- one photon ------------------------------------------------------------------------------ */

@@ -21,51 +21,13 @@
 #define ICS_STAGES_PATH_WEIGHT_H
 
 #include "stages/path_depth.h"
+#include "stages/path_sum.h"
 #include "stages/variants.h"
-
-/* The probability density of a path: value 2^exponent exp(-scattering - absorption). The exponent
- * is taken out of the product, so that thousands of scatters neither overflow nor underflow. */
-typedef struct ice_path_sum {
-    double scattering, absorption; /* depths so far */
-    double value;                  /* product of b p J over the scatters so far, in [1, 2) */
-    int64_t exponent;
-} ice_path_sum;
-
-ICE_FN ice_path_sum ice_path_sum_begin(void)
-{
-    const ice_path_sum begin = {0.0, 0.0, 1.0, 0};
-    return begin;
-}
-
-/* Multiplies the product by a number >= 0, from 2^-1000 to 2^1000. 0 makes it 0 for good. */
-ICE_FN void ice_path_sum_multiply(ice_path_sum *sum, double factor)
-{
-    const double product = sum->value * factor;
-    if (product > 0.0) {
-        const int32_t exponent = ice_double_exponent(product);
-        sum->value = ice_double_scale_down(product, exponent);
-        sum->exponent += exponent;
-    } else {
-        sum->value = 0.0;
-    }
-}
 
 ICE_FN void ice_path_sum_add(ice_path_sum *sum, const ice_path_depth *depth)
 {
     sum->scattering += depth->scattering;
     sum->absorption += depth->absorption;
-}
-
-/* Returns ln(probability of the path of `to` / that of `from`). from->value > 0. Sums with equal
- * members give exactly 0. The result is -INFINITY for to->value = 0. */
-ICE_FN double ice_path_sum_log_ratio(const ice_path_sum *from, const ice_path_sum *to)
-{
-    if (!(to->value > 0.0)) {
-        return -(double)ICE_INFINITY;
-    }
-    const double powers = (double)(to->exponent - from->exponent) * 0.6931471805599453;
-    return ice_double_log(to->value / from->value) + powers - (to->scattering - from->scattering) -
-           (to->absorption - from->absorption);
 }
 
 /* Returns the segment that a photon begins here, in these tables. */

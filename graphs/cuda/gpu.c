@@ -17,6 +17,7 @@ enum { LANES_MAX = 8, POOL_FLOOR = 1 << 14 };
 struct ics_gpu {
     ics_gpu_options options;
     ics_program *program;
+    ics_kernels kernels;
     cudaLibrary_t library;
     ics_upload tables;
     void *bias;   /* memory of the device with options.sums: wavelengths, then probabilities */
@@ -186,6 +187,10 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
     ics_hit_sum_rule rule;
     ICS_TRY(ics_lane_rule_upload(&gpu->options, &rule, &gpu->bias, &gpu->device_bytes, error));
     ICS_TRY(load_program(gpu, tables, &limits, error));
+    if (gpu->options.math != ICS_MATH_PORTABLE) {
+        gpu->kernels = ics_kernels_of(about.name, about.architecture, gpu->program->compiler,
+                                      gpu->program->is_ptx);
+    }
     ICS_TRY(allocate_memory(gpu, &moved, &limits, error));
     if (ics_schedule_row(gpu->options.schedule)->loops) {
         reserve_cache(ordinal);
@@ -278,6 +283,11 @@ const char *ics_gpu_warnings(const ics_gpu *gpu)
 const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu)
 {
     return &gpu->options;
+}
+
+ics_kernels ics_gpu_kernels_of(const ics_gpu *gpu)
+{
+    return gpu->kernels;
 }
 
 void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user)

@@ -160,6 +160,7 @@ static int compile(const ics_nvrtc *nvrtc, const ics_recipe *recipe, target want
         program->bytes = output.bytes;
         program->is_ptx = wanted.as_ptx;
         program->origin = ICS_PROGRAM_COMPILED;
+        snprintf(program->compiler, sizeof program->compiler, "%s", ics_nvrtc_version(nvrtc));
         if (read_resources(output.log, program) != 0 ||
             ics_recipe_key(recipe, ics_nvrtc_version(nvrtc), wanted.architecture, wanted.as_ptx,
                            program->key) != 0) {
@@ -205,6 +206,9 @@ static int look_in(const ics_recipe *recipe, const char *directory, const ics_nv
     }
     for (int older = architecture; found != 0 && nvrtc == NULL && older >= OLDEST; --older) {
         found = look_up(recipe, directory, compiler, (target){older, true}, program);
+    }
+    if (found == 0) {
+        snprintf(program->compiler, sizeof program->compiler, "%s", compiler);
     }
     return found;
 }

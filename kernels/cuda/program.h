@@ -53,8 +53,9 @@ typedef struct ics_program {
     ics_kernel_resources *kernels; /* [kernel_count] */
     size_t kernel_count;
     ics_program_origin origin;
-    double seconds; /* time to compile or find the program (s) */
-    char key[65];   /* hex SHA-256 */
+    char compiler[64]; /* "nvrtc 13.0" */
+    double seconds;    /* time to compile or find the program (s) */
+    char key[65];      /* hex SHA-256 */
 } ics_program;
 
 /* Finds the program in a cache, or compiles it. A process makes each program once: a thread waits

@@ -94,6 +94,13 @@ struct ics_command {
         .help = "short for --set device.threads=N; auto is one thread per core",                   \
         .initial = "device.threads of CONFIG", .key = "device.threads",                            \
     }
+#define ICS_OPTION_ROW_REPLAY_BACKEND                                                              \
+    {                                                                                              \
+        .name = "backend", .type = ICS_OPTION_TEXT, .value = "NAME",                               \
+        .help = "cpu or cuda; auto is a GPU for hits of fast maths, and for 100,000 hits or more " \
+                "if there is one",                                                                 \
+        .initial = "auto",                                                                         \
+    }
 #define ICS_OPTION_ROW_PRINT_EFFECTIVE                                                             \
     {                                                                                              \
         .name = "print-effective", .help = "write the configuration with all defaults, and stop",  \

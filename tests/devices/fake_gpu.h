@@ -275,6 +275,12 @@ const ics_gpu_options *ics_gpu_options_of(const ics_gpu *gpu)
     return &gpu->options;
 }
 
+ics_kernels ics_gpu_kernels_of(const ics_gpu *gpu)
+{
+    const bool fast = gpu->options.math == ICS_MATH_FAST;
+    return fast ? ics_kernels_of("Fake GPU", 90, "nvrtc 13.0", false) : (ics_kernels){.code = 0};
+}
+
 void ics_gpu_on_event(ics_gpu *gpu, void (*event)(void *user), void *user)
 {
     gpu->event = event;

@@ -9,7 +9,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(sink), (void)(arrival), -1)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) ((void)(sink), (void)(arrival), -1)
 #include "kernels/cuda/device/segment_words.h"
 
 enum { TRIALS = 20000 };

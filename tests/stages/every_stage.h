@@ -15,7 +15,7 @@ ICE_FN int32_t every_stage_put(void *sink, const ice_arrival *arrival)
     return 0;
 }
 
-#define ICE_PUT_ARRIVAL(sink, arrival) every_stage_put(sink, arrival)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) every_stage_put(sink, arrival)
 #include "stages/bounce.h"
 #include "stages/path_weight.h"
 

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(sink), (void)(arrival), 0)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) ((void)(sink), (void)(arrival), 0)
 #include "stages/bounce.h"
 
 /* Azimuth (rad) of the ice flow that world_medium_add() sets. */

@@ -4,7 +4,7 @@
  * How to join: add one test for each new rule of stages/cable.h. */
 #include "stages/variants.h"
 
-#define ICE_PUT_ARRIVAL(sink, arrival) (++*(size_t *)(sink), (void)(arrival), 0)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) (++*(size_t *)(sink), (void)(arrival), 0)
 #include "stages/bounce.h"
 #include "tests/support/shape_world.h"
 #include "tests/support/test_main.h"

@@ -4,7 +4,7 @@
 #include "tests/support/stage_world.h"
 #include "tests/support/test_main.h"
 
-#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(arrival), ++*(int32_t *)(sink), 0)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) ((void)(arrival), ++*(int32_t *)(sink), 0)
 #include "stages/bounce.h"
 
 START_TEST(the_same_contact_counts_once)

@@ -23,7 +23,7 @@ static int put_arrival(void *user, const ice_arrival *arrival)
     return 0;
 }
 
-#define ICE_PUT_ARRIVAL(sink, arrival) put_arrival(sink, arrival)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) put_arrival(sink, arrival)
 #include "stages/bounce.h"
 
 /* Makes four modules in a row, 10 m apart. Light flies along the row, and continues after a hit if

@@ -9,7 +9,7 @@ static int ics_put_arrival(ics_arrival_sink *sink, const ice_arrival *arrival)
 {
     return sink->put(sink->self, arrival);
 }
-#define ICE_PUT_ARRIVAL(sink, arrival) ics_put_arrival(sink, arrival)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) ics_put_arrival(sink, arrival)
 
 ICE_FN void ics_count_segment(const ics_arrival_sink *sink, const ice_photon *photon, float height,
                               float length)

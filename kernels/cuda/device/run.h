@@ -9,12 +9,6 @@
 #include "kernels/cuda/device/special.h"
 #include "kernels/cuda/state.h"
 
-/* A kernel. Tests define this differently, to run kernels as C on the CPU
- * (tests/kernels/emulated). */
-#if defined(__CUDACC__)
-#define ICS_KERNEL extern "C" __global__ void
-#endif
-
 /* Where hits go. */
 typedef struct gpu_hit_sink {
     const ics_lane_memory *lane;
@@ -24,7 +18,7 @@ typedef struct gpu_hit_sink {
 
 static __device__ __forceinline__ int gpu_put_hit(void *sink, const ice_arrival *arrival);
 
-#define ICE_PUT_ARRIVAL(sink, arrival) gpu_put_hit(sink, arrival)
+#define ICE_PUT_ARRIVAL(sink, tables, arrival) gpu_put_hit(sink, arrival)
 #if !GPU_SPECIAL_PHOTON_WAYS
 #define ICE_CUTS_SEGMENT 0
 #endif
@@ -55,34 +49,13 @@ static __device__ __forceinline__ void gpu_count_segment(const gpu_hit_sink *sin
 #endif
 #include "kernels/cuda/device/clocks.h"
 #include "kernels/cuda/device/slot_words.h"
+#include "kernels/cuda/device/special_tables.h"
 #include "stages/bounce.h"
 #if defined(GPU_SPECIAL_CANDIDATES)
 #include "stages/histograms/candidates.h"
 #else
 #include "stages/histograms/photon_end.h"
 #endif
-
-/* The tables, in which the numbers that this run's kernels are compiled for are constants. */
-ICE_FN ice_tables gpu_special_tables(const ice_tables *given)
-{
-    ice_tables tables = *given;
-#define GPU_SET(name, member) tables.member = GPU_SPECIAL_##name;
-    GPU_SPECIAL_TABLES(GPU_SET)
-#undef GPU_SET
-#if defined(GPU_SPECIAL_NUMBERS)
-#define GPU_SET_NUMBER(member, bits) tables.member = ice_from_bits((int32_t)bits);
-    GPU_SPECIAL_NUMBERS(GPU_SET_NUMBER)
-#undef GPU_SET_NUMBER
-#endif
-    return tables;
-}
-
-ICE_FN ice_variants gpu_special_variants(void)
-{
-    const ice_variants variants = {GPU_SPECIAL_CREATE, GPU_SPECIAL_PROPAGATE, GPU_SPECIAL_COLLIDE,
-                                   GPU_SPECIAL_SCATTER, ICE_compact_partition};
-    return variants;
-}
 
 /* Returns a bit for each thread of the warp in front of this one. */
 ICE_FN uint32_t gpu_threads_before(void)

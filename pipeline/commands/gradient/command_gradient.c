@@ -14,6 +14,7 @@ enum {
     OPTION_OUTPUT,
     OPTION_DENSE,
     OPTION_FORCE,
+    OPTION_BACKEND,
     OPTION_THREADS,
     OPTIONS
 };
@@ -40,6 +41,7 @@ static const ics_option options[OPTIONS] = {
                       .help = "write a row for each hit, with a number for each parameter; BYTES "
                               "is the largest file, 1 GB unless given"},
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
+    [OPTION_BACKEND] = ICS_OPTION_ROW_REPLAY_BACKEND,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
 };
 
@@ -65,6 +67,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
                                             .parameters = values[OPTION_PARAMETERS].texts,
                                             .parameter_count = values[OPTION_PARAMETERS].count,
                                             .steps = values[OPTION_STEPS].text,
+                                            .backend = values[OPTION_BACKEND].text,
                                             .output = values[OPTION_OUTPUT].text,
                                             .force = values[OPTION_FORCE].given,
                                             .dense = values[OPTION_DENSE].given,
@@ -79,7 +82,7 @@ const ics_command ics_command_gradient = {
     .operands = "[CONFIG] HITS... -o FILE",
     .summary = "writes how weights of hits change with parameters of the ice",
     .details =
-        "The CPU follows the photon of each hit once more. A value is the derivative of the\n"
+        "The photon of each hit is followed once more. A value is the derivative of the\n"
         "logarithm of the hit's weight. Without CONFIG the settings in the hit files are used.",
     .operands_min = 1,
     .operands_max = INT_MAX,

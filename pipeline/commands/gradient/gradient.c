@@ -119,8 +119,10 @@ static int write_dense(differentiator *d)
 static int differentiate(differentiator *d, const icestream_config *config, FILE *out)
 {
     const icestream_gradient_options *options = d->options;
-    const ics_made_run_options made = {
-        .hits = options->hits, .hit_count = options->hit_count, .steps = options->steps};
+    const ics_made_run_options made = {.hits = options->hits,
+                                       .hit_count = options->hit_count,
+                                       .steps = options->steps,
+                                       .backend = options->backend};
     ICS_TRY(ics_hits_output_check("gradient", options->output, options->hits, options->hit_count,
                                   d->error));
     ICS_TRY(ics_made_run_create(config, &made, &d->run, d->error));

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/devices/batch.h"
+#include "pipeline/photons/files/kernels_record.h"
 #include "pipeline/photons/provenance/settings.h"
 
 #include <stdlib.h>
@@ -175,6 +176,8 @@ int ics_merged_metadata_add(ics_merged_metadata *merged, const char *path, const
     ICS_TRY(add_mismatch(merged, metadata, error));
     ics_batch_account_add(&merged->account, &account);
     merged->maths |= ics_metadata_maths(metadata);
+    const ics_kernels kernels = ics_kernels_record_get(metadata);
+    ics_kernels_add(&merged->kernels, &kernels);
     merged->files++;
     return ICESTREAM_OK;
 }
@@ -193,6 +196,7 @@ int ics_merged_metadata_make(const ics_merged_metadata *merged, json_t *inputs, 
         ICS_TRY(ics_metadata_set_detection(all, text, &merged->account, error));
     }
     ICS_TRY(ics_metadata_set_maths(all, merged->maths, error));
+    ICS_TRY(ics_kernels_record_set(all, &merged->kernels, error));
     ICS_TRY(ics_metadata_set_light_mismatch(all, merged->light_mismatch, error));
     if (json_object_set(all, "inputs", inputs) != 0 ||
         (merged->histograms != NULL &&
@@ -212,6 +216,7 @@ void ics_merged_metadata_end(ics_merged_metadata *merged)
     merged->histograms = merged->light_mismatch = NULL;
     merged->account = (icestream_account){0};
     merged->maths = ICS_MATHS_NONE;
+    merged->kernels = (ics_kernels){.code = 0};
     merged->files = 0;
 }
 

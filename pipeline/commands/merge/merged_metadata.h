@@ -2,6 +2,7 @@
 #ifndef ICS_COMMANDS_MERGE_MERGED_METADATA_H
 #define ICS_COMMANDS_MERGE_MERGED_METADATA_H
 
+#include "kernels/identity.h"
 #include "pipeline/photons/files/metadata.h"
 
 /* Zero-initialise. */
@@ -12,6 +13,7 @@ typedef struct ics_merged_metadata {
     size_t files;
     icestream_account account;
     ics_maths_used maths;
+    ics_kernels kernels;                 /* of fast maths */
     json_t *histograms, *light_mismatch; /* arrays, or NULL */
 } ics_merged_metadata;
 

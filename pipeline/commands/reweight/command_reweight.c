@@ -14,6 +14,7 @@ enum {
     OPTION_DRY_RUN,
     OPTION_FORCE,
     OPTION_JSON,
+    OPTION_BACKEND,
     OPTION_THREADS,
     OPTIONS
 };
@@ -37,6 +38,7 @@ static const ics_option options[OPTIONS] = {
                         .help = "write nothing; replay 1000 hits and say what all would give"},
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
     [OPTION_JSON] = ICS_OPTION_ROW_JSON,
+    [OPTION_BACKEND] = ICS_OPTION_ROW_REPLAY_BACKEND,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
 };
 
@@ -51,6 +53,7 @@ static int execute(const ics_arguments *given, icestream_error *error)
                                             .targets = values[OPTION_TO].texts,
                                             .target_count = values[OPTION_TO].count,
                                             .steps = values[OPTION_STEPS].text,
+                                            .backend = values[OPTION_BACKEND].text,
                                             .output = values[OPTION_OUTPUT].text,
                                             .force = values[OPTION_FORCE].given,
                                             .dry_run = values[OPTION_DRY_RUN].given,
@@ -65,8 +68,8 @@ const ics_command ics_command_reweight = {
     .operands = "[CONFIG] HITS... --to OTHER -o FILE",
     .summary = "weighs hits as if their light had gone through another ice",
     .details =
-        "The CPU follows the photon of each hit once more and compares the probabilities of its\n"
-        "path in both ices. Without CONFIG the settings in the hit files are used.",
+        "The photon of each hit is followed once more, and the probabilities of its path in both\n"
+        "ices are compared. Without CONFIG the settings in the hit files are used.",
     .operands_min = 1,
     .operands_max = INT_MAX,
     .options = options,

@@ -289,6 +289,7 @@ static int reweight(reweighter *r, const icestream_config *config, FILE *out)
     const ics_made_run_options made = {.hits = options->hits,
                                        .hit_count = options->hit_count,
                                        .steps = options->steps,
+                                       .backend = options->backend,
                                        .sample = options->dry_run ? SAMPLE : 0};
     if (!options->dry_run) {
         ICS_TRY(ics_hits_output_check("reweight", options->output, options->hits,

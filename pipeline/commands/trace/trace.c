@@ -43,9 +43,9 @@ typedef struct tracer {
 } tracer;
 
 static const uint16_t point_kinds[] = {
-    [ICS_REPLAY_START] = ICESTREAM_POINT_START, [ICS_REPLAY_SCATTER] = ICESTREAM_POINT_SCATTER,
-    [ICS_REPLAY_HIT] = ICESTREAM_POINT_HIT,     [ICS_REPLAY_ABSORBED] = ICESTREAM_POINT_ABSORBED,
-    [ICS_REPLAY_LEFT] = ICESTREAM_POINT_LEFT,   [ICS_REPLAY_STOPPED] = ICESTREAM_POINT_STOPPED,
+    [ICE_POINT_START] = ICESTREAM_POINT_START, [ICE_POINT_SCATTER] = ICESTREAM_POINT_SCATTER,
+    [ICE_POINT_HIT] = ICESTREAM_POINT_HIT,     [ICE_POINT_ABSORBED] = ICESTREAM_POINT_ABSORBED,
+    [ICE_POINT_LEFT] = ICESTREAM_POINT_LEFT,   [ICE_POINT_STOPPED] = ICESTREAM_POINT_STOPPED,
 };
 
 /* ---- preparing ------------------------------------------------------------------------------- */
@@ -105,14 +105,14 @@ static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
     return ICESTREAM_OK;
 }
 
-static double time_at(const tracer *t, const ics_replay_point *point)
+static double time_at(const tracer *t, const ice_path_point *point)
 {
     const ice_arrival there = {
         .photon_id = t->photon_id, .path = point->path, .wavelength = point->wavelength};
     return t->step->t + ics_tables_arrival_delay(t->models.tables, &t->emission, &there);
 }
 
-static int put_point(void *self, const ics_replay_point *point)
+static int put_point(void *self, const ice_path_point *point)
 {
     tracer *t = self;
     icestream_hit hit = {.string = 0};

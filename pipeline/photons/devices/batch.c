@@ -86,6 +86,7 @@ void ics_batch_clear_results(ics_batch *batch)
     free(batch->large_cells);
     batch->large_cells = NULL;
     batch->maths = ICS_MATHS_NONE;
+    batch->kernels = (ics_kernels){.code = 0};
     batch->seconds = 0.0;
 }
 

@@ -70,6 +70,7 @@ typedef struct ics_batch {
     uint64_t *large_cells;                   /* those with more bins; NULL: there are none */
     ics_light_levels light;                  /* where its photons were made */
     ics_maths_used maths;
+    ics_kernels kernels;  /* of fast maths */
     double seconds;       /* time that one thread of the host computed (s) */
     ics_error_kept error; /* unless it is ICESTREAM_OK, the results above have no meaning */
 } ics_batch;

@@ -301,6 +301,7 @@ ics_batch *ics_device_gpu_work_take(ics_device_gpu_work *work)
     memcpy(batch->photon_cells, result.photon_cells, sizeof batch->photon_cells);
     batch->large_cells = result.large_cells;
     batch->maths = work->settings.math == ICS_MATH_PORTABLE ? ICS_MATHS_PORTABLE : ICS_MATHS_FAST;
+    batch->kernels = ics_gpu_kernels_of(work->gpu);
     return batch;
 }
 

@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "pipeline/photons/files/hit_reader.h"
+#include "pipeline/photons/files/kernels_record.h"
 #include "pipeline/photons/files/metadata.h"
 #include "pipeline/photons/files/waveform_check.h"
 #include "pipeline/photons/generator/light_digest.h"
@@ -57,6 +58,15 @@ static int compare_runs(const ics_hit_list *list, const char *path, const json_t
                              path, ics_metadata_maths_name(ics_metadata_maths(metadata)),
                              ics_metadata_maths_name(ics_metadata_maths(list->metadata)),
                              list->files[0].path);
+    }
+    const ics_kernels here = ics_kernels_record_get(metadata);
+    const ics_kernels first = ics_kernels_record_get(list->metadata);
+    if (here.code != first.code && ics_metadata_maths(metadata) != ICS_MATHS_NONE) {
+        char found[192], expected[192];
+        return ics_error_set(
+            error, ICESTREAM_E_INPUT, "%s: kernels: found %s, expected %s as in %s", path,
+            ics_kernels_text(&here, found, sizeof found),
+            ics_kernels_text(&first, expected, sizeof expected), list->files[0].path);
     }
     if (ics_settings_has_light(metadata) && !ics_metadata_same_origin(list->metadata, metadata)) {
         return ics_error_set(error, ICESTREAM_E_INPUT,

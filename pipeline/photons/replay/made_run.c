@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "pipeline/photons/devices/device.h"
+#include "pipeline/photons/files/kernels_record.h"
 #include "pipeline/photons/provenance/origin.h"
 
 #include <stdlib.h>
@@ -63,9 +64,34 @@ static int refuse_headers(const icestream_config *config, icestream_error *error
     return ICESTREAM_OK;
 }
 
+/* Decides what flies the photons. With fewer than MANY hits the CPU is done before a GPU's kernel
+ * is compiled. */
+static int choose_backend(ics_made_run *run, const char *backend, icestream_error *error)
+{
+    enum { MANY = 100000 };
+    const bool is_auto = backend == NULL || strcmp(backend, "auto") == 0;
+    icestream_error why = {.status = ICESTREAM_OK};
+    if (!is_auto && strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0) {
+        return ics_error_set(error, ICESTREAM_E_USAGE,
+                             "--backend: found %s, expected auto, cpu or cuda", backend);
+    }
+    const bool fast = run->replay.maths == ICS_MATHS_FAST;
+    const bool wanted = is_auto ? fast || run->list.count >= MANY : strcmp(backend, "cuda") == 0;
+    if (!wanted) {
+        return ICESTREAM_OK;
+    }
+    if (ics_gpu_count(&why) > 0) {
+        run->replay.gpu = &run->gpu;
+        run->replay.own = run->world.tables;
+        return ICESTREAM_OK;
+    }
+    return is_auto ? ICESTREAM_OK
+                   : ics_error_set(error, ICESTREAM_E_DEVICE, "--backend: found cuda, but %s",
+                                   why.text);
+}
+
 static int create(ics_made_run *run, const ics_made_run_options *options, icestream_error *error)
 {
-    ics_gpu_options stages;
     ICS_TRY(ics_hit_list_read(options->hits, options->hit_count, &run->list, error));
     if (run->config == NULL) {
         ICS_TRY(rebuild(options->hits[0], &run->rebuilt, error));
@@ -80,12 +106,13 @@ static int create(ics_made_run *run, const ics_made_run_options *options, icestr
         ics_hit_list_sample(&run->list, options->sample);
     }
     ICS_TRY(find_steps(run, options->steps, error));
-    ICS_TRY(ics_device_gpu_options_from_config(run->config, &stages, error));
+    ICS_TRY(ics_device_gpu_options_from_config(run->config, &run->gpu, error));
     run->replay = (ics_replay_options){.models = ics_world_hit_models(&run->world),
-                                       .variants = stages.variants,
+                                       .variants = run->gpu.variants,
                                        .maths = ics_metadata_maths(run->list.metadata),
+                                       .kernels = ics_kernels_record_get(run->list.metadata),
                                        .threads = run->config->device.threads};
-    return ICESTREAM_OK;
+    return choose_backend(run, options->backend, error);
 }
 
 int ics_made_run_create(const icestream_config *config, const ics_made_run_options *options,
@@ -131,7 +158,8 @@ static json_t *list_files(const ics_hit_list *list)
 
 int ics_made_run_metadata(const ics_made_run *run, json_t **out, icestream_error *error)
 {
-    static const char *const kept[] = {"seed", "random_numbers", "digests", "settings", "math"};
+    static const char *const kept[] = {"seed",     "random_numbers", "digests",
+                                       "settings", "math",           "kernels"};
     const json_t *metadata = run->list.metadata;
     json_auto_t *made = json_object();
     int failed = made == NULL;

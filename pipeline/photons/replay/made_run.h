@@ -17,13 +17,16 @@ typedef struct ics_made_run {
     icestream_step *steps;            /* [list.count], the step of each hit */
     json_t *inputs;                   /* SHA-256 of the step files, an array */
     ics_replay_options replay;        /* without targets */
+    ics_gpu_options gpu;              /* of the GPU, if one is used */
 } ics_made_run;
 
 typedef struct ics_made_run_options {
     const char *const *hits; /* [hit_count], hit files, at least one */
     size_t hit_count;
-    const char *steps; /* the step file; NULL: as ics_replay_steps_find() finds it */
-    size_t sample;     /* about this number of hits instead of all; 0: all */
+    const char *steps;   /* the step file; NULL: as ics_replay_steps_find() finds it */
+    size_t sample;       /* about this number of hits instead of all; 0: all */
+    const char *backend; /* what flies the photons: "cpu", "cuda", or "auto" (NULL): a GPU for hits
+                            of fast maths, and for many hits if there is one */
 } ics_made_run_options;
 
 /* Reads the hits, and makes the world and the steps of their photons. `config` NULL: the trailer of
@@ -31,7 +34,7 @@ typedef struct ics_made_run_options {
  * ICESTREAM_E_INPUT: a hit file or a step file is wrong or missing, or cannot be rebuilt from its
  * trailer; ICESTREAM_E_CONFIG: the configuration is not that of the hits, or has a stage header of
  * the user; ICESTREAM_E_DIFFERENT: hits of maths that this machine cannot repeat;
- * ICESTREAM_E_USAGE, ICESTREAM_E_MEMORY. */
+ * ICESTREAM_E_DEVICE: there is no GPU; ICESTREAM_E_USAGE, ICESTREAM_E_MEMORY. */
 int ics_made_run_create(const icestream_config *config, const ics_made_run_options *options,
                         ics_made_run *out, icestream_error *error);
 /* Accepts a run of zeros. */

@@ -10,8 +10,10 @@
 #ifndef ICS_PHOTONS_REPLAY_REPLAY_H
 #define ICS_PHOTONS_REPLAY_REPLAY_H
 
+#include "graphs/gpu.h"
 #include "pipeline/photons/devices/batch.h"
 #include "pipeline/photons/files/metadata.h"
+#include "stages/path_sum.h"
 #include "stages/variants.h"
 
 /* The largest number of targets of one pass. */
@@ -29,24 +31,22 @@ typedef struct ics_replay_options {
      * `models.bins` are not used. */
     ics_hit_models models;
     ice_variants variants;
-    ics_maths_used maths;             /* that made the hits */
+    ics_maths_used maths;             /* that made the hits, */
+    ics_kernels kernels;              /* and with fast maths the kernels */
     const ics_replay_target *targets; /* [target_count], at most ICS_REPLAY_TARGETS_MAX; each was
                                          accepted by ics_replay_check_target() */
     size_t target_count;
     bool sums;        /* the members `layers` to `column_mixture` of the results are wanted */
     uint32_t threads; /* 0: one for each CPU that the process may use */
+    /* A GPU flies the photons, or NULL: the CPU does. Its ordinal, memory limit and cache count. */
+    const ics_gpu_options *gpu;
+    const ics_tables *own; /* those of `models.tables`; only for a GPU */
 } ics_replay_options;
 
 /* Sums over the path of a photon in one layer of the table of the own ice, or in its columns of
- * hole ice. With b and a the coefficients (1/m) of the layer at the photon's wavelength: d ln w / d
- * ln b = scatters - scattering_depth d ln w / d ln a = -absorption_depth */
-typedef struct ics_replay_layer {
-    uint32_t layer;          /* 0 is the deepest; of columns ICS_REPLAY_COLUMNS */
-    uint32_t scatters;       /* scatters at the ends of segments in it */
-    double scattering_depth; /* integral of b ds, >= 0 */
-    double absorption_depth; /* integral of a ds with the factor of the direction, >= 0 */
-} ics_replay_layer;
-#define ICS_REPLAY_COLUMNS 0xffffffffu
+ * hole ice (ICE_LAYER_COLUMNS). */
+typedef ice_layer_sum ics_replay_layer;
+#define ICS_REPLAY_COLUMNS ICE_LAYER_COLUMNS
 
 /* What is known of a hit after the replay. */
 typedef struct ics_replay_result {

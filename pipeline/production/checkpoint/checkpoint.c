@@ -279,7 +279,8 @@ static int begin_record(record *at, const char *kind, const ics_checkpoint_part 
     ics_checkpoint_head head = {.maths = (uint32_t)part->maths,
                                 .intervals = part->photons.count,
                                 .hits = hits,
-                                .account = part->account};
+                                .account = part->account,
+                                .kernels = part->kernels.code};
     if (part->photons.count > ICS_CHECKPOINT_INTERVALS) {
         return ics_error_set(error, ICESTREAM_E_OUTPUT,
                              "%s: found %zu intervals of finished photons, expected at most %d",

@@ -31,6 +31,7 @@ typedef struct ics_checkpoint_part {
     ics_photon_intervals photons;
     icestream_account account;
     ics_maths_used maths;
+    ics_kernels kernels; /* of fast maths; a part that was read has no name of a GPU */
 } ics_checkpoint_part;
 
 /* Opens the checkpoint at `path` for reading, and for appending if no other process has its lock.

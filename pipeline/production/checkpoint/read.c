@@ -294,6 +294,7 @@ static int add_record(const survey *at, uint64_t offset, const ics_checkpoint_he
     ICS_TRY(status);
     ics_batch_account_add(&at->sum->account, &head->account);
     at->sum->maths |= (ics_maths_used)(head->maths & ICS_MATHS_MIXED);
+    ics_kernels_add(&at->sum->kernels, &(ics_kernels){.code = head->kernels});
     return ICESTREAM_OK;
 }
 

@@ -29,8 +29,8 @@ typedef struct ics_checkpoint_head {
     uint32_t maths; /* ics_maths_used */
     uint64_t intervals, hits;
     icestream_account account;
-    uint32_t reserved;
-    uint32_t crc32c; /* checksum of the bytes before */
+    uint32_t kernels; /* the code of ics_kernels */
+    uint32_t crc32c;  /* checksum of the bytes before */
 } ics_checkpoint_head;
 
 typedef struct ics_checkpoint_tail {

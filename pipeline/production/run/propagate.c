@@ -100,6 +100,7 @@ static bool take_computed(ics_propagation *propagation, const ics_batch *batch)
     }
     ics_batch_account_add(&unit->account, &batch->account);
     unit->maths |= batch->maths;
+    ics_kernels_add(&unit->kernels, &batch->kernels);
     unit->seconds += batch->seconds;
     return true;
 }

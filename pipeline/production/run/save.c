@@ -31,6 +31,7 @@ void ics_run_save_continue(ics_run_state *run, ics_unit *unit)
     ics_run_log_notice(run, unit);
     unit->account = unit->taken_over = part->account;
     unit->maths = part->maths;
+    unit->kernels = part->kernels;
     ics_batch_account_add(&run->taken_over, &part->account);
     if (unit->taken_over.created > 0) {
         report(run, unit);

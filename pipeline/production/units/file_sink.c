@@ -1,6 +1,7 @@
 /* Hit files as a sink. */
 #include "base/error.h"
 #include "pipeline/photons/collect/waveform_rows.h"
+#include "pipeline/photons/files/kernels_record.h"
 #include "pipeline/photons/files/metadata.h"
 #include "pipeline/photons/files/output.h"
 #include "pipeline/photons/files/table_writer.h"
@@ -142,6 +143,7 @@ static int describe(const ics_unit *unit, json_t *metadata, icestream_error *err
     const char *content = unit->common->content;
     ICS_TRY(ics_metadata_set_account(metadata, &unit->account, error));
     ICS_TRY(ics_metadata_set_maths(metadata, unit->maths, error));
+    ICS_TRY(ics_kernels_record_set(metadata, &unit->kernels, error));
     if (content != NULL) {
         ICS_TRY(ics_metadata_set_detection(metadata, content, &unit->account, error));
     }

@@ -61,6 +61,7 @@ static int add_to_part(ics_checkpoint_part *part, const ics_unit_unsaved *batch,
     ICS_TRY(ics_photon_intervals_add(&part->photons, batch->photons, error));
     ics_batch_account_add(&part->account, &batch->account);
     part->maths |= batch->maths;
+    ics_kernels_add(&part->kernels, &batch->kernels);
     return ICESTREAM_OK;
 }
 
@@ -108,7 +109,8 @@ void ics_unit_save_batch(ics_unit *unit, const ics_batch *batch)
     const ics_unit_unsaved about = {
         .photons = {batch->first_photon, batch->first_photon + batch->photons},
         .account = batch->account,
-        .maths = batch->maths};
+        .maths = batch->maths,
+        .kernels = batch->kernels};
     if (!saves(unit)) {
         return;
     }

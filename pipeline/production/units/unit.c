@@ -78,6 +78,7 @@ void ics_unit_open(ics_unit *unit)
     unit->summary = (ics_step_summary){0};
     atomic_store(&unit->digest_due, false);
     unit->maths = ICS_MATHS_NONE;
+    unit->kernels = (ics_kernels){.code = 0};
     unit->seconds = 0.0;
     unit->work = ICS_NEW(ics_unit_work);
     unit->work->pipe = -1;

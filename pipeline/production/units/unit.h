@@ -99,6 +99,7 @@ typedef struct ics_unit_unsaved {
     ics_photon_interval photons;
     icestream_account account;
     ics_maths_used maths;
+    ics_kernels kernels;
 } ics_unit_unsaved;
 
 /* The checkpoint of a unit, which the writer writes. */
@@ -193,6 +194,7 @@ struct ics_unit {
     icestream_account account;    /* of the batches that came back, and of the checkpoint */
     icestream_account taken_over; /* of the checkpoint only */
     ics_maths_used maths;         /* of all these */
+    ics_kernels kernels;          /* of those with fast maths */
     double seconds;               /* of compute threads (s) */
     uint64_t output_bytes;        /* of the hit file (bytes) */
     char *refusal;                /* why the input is bad; NULL: it is not */

@@ -1,0 +1,14 @@
+/* The kernel that replays photons on the emulated grid. */
+#ifndef EMULATED_REPLAY_H
+#define EMULATED_REPLAY_H
+
+#include "kernels/cuda/device/replay_work.h"
+
+#include <stdbool.h>
+
+enum { GRID_REPLAY_BLOCKS = 2, GRID_REPLAY_THREADS = 2 * 64 };
+
+/* Runs one launch. `sums`: the sums of the layers are wanted. */
+void grid_replay_run(const ice_tables *tables, const ics_replay_work *work, bool sums);
+
+#endif
