@@ -26,6 +26,7 @@ typedef struct ics_gpu_replay_wish {
     bool sums;       /* the sums of the layers */
     bool own_angles; /* the densities of the angles in the own ice */
     bool profiles;   /* steps may have a profile */
+    bool points;     /* all points of the paths, and nothing else; without targets and sums */
 } ics_gpu_replay_wish;
 
 typedef struct ics_gpu_replay ics_gpu_replay;
@@ -68,6 +69,7 @@ typedef struct ics_gpu_replay_output {
     const ics_replay_arrival *arrivals; /* [arrival_count], in any order */
     const ice_path_end *ends;           /* [arrival_count][1 + target_count] */
     const ice_layer_sum *layers;        /* [layer_count] */
+    const ics_replay_point *points; /* [arrival_count], in any order, in place of the arrivals */
     uint64_t arrival_count, layer_count;
     bool overflows; /* there was too little room, and nothing is given: launch fewer photons */
 } ics_gpu_replay_output;

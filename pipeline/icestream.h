@@ -314,13 +314,14 @@ typedef struct icestream_trace_options {
     const char *hits;           /* a hit file whose photons are followed, or NULL */
     const char *const *photons; /* [photon_count], "EVENT:STEP:PHOTON" or "@FILE" with a list */
     size_t photon_count;
-    const char *steps;  /* the step file; NULL: the step files of the configuration's source */
-    const char *output; /* the .npy file of icestream_path_point to write; "-": standard output */
-    bool force;         /* overwrite an existing file */
-    FILE *progress;     /* if it is a terminal, it shows the progress; NULL: nothing */
+    const char *steps;   /* the step file; NULL: the step files of the configuration's source */
+    const char *backend; /* "auto" (NULL), "cpu" or "cuda": what follows the photons */
+    const char *output;  /* the .npy file of icestream_path_point to write; "-": standard output */
+    bool force;          /* overwrite an existing file */
+    FILE *progress;      /* if it is a terminal, it shows the progress; NULL: nothing */
 } icestream_trace_options;
 
-/* Repeats single photons on the CPU and writes every point of their paths. Reports on `out` whether
+/* Repeats single photons and writes every point of their paths. Reports on `out` whether
  * the paths reproduce the hits by which the photons were chosen. ICESTREAM_E_DIFFERENT: some hits
  * of portable maths were not reproduced; the paths are written nevertheless. ICESTREAM_E_USAGE;
  * ICESTREAM_E_CONFIG: also if a stage is the user's own header; ICESTREAM_E_INPUT: a bad file, or a

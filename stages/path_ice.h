@@ -19,6 +19,7 @@
 typedef struct ice_path_ice {
     const ice_tables *tables;
     ice_variant scatter;
+    int32_t is_own;       /* 1: the ice in which the photon flies */
     int32_t needs_angles; /* 0: the densities of the angles of this ice are not wanted */
 } ice_path_ice;
 
@@ -32,12 +33,24 @@ ICE_FN ice_path_state ice_path_begin(const ice_path_ice *ice, float wavelength)
     return state;
 }
 
+/* Returns the segment of a point. In the own ice its height is known. */
+ICE_FN ice_path_segment ice_path_segment_at(const ice_path_ice *ice, const ice_path_state *state,
+                                            const ice_path_point *point)
+{
+    const ice_photon *begin = point->begin;
+    const float height =
+        ice->is_own ? point->height : ice_height(ice->tables, begin->x, begin->y, begin->z);
+    const ice_path_segment segment = {begin->x, begin->y, height, ice_direction_of(begin),
+                                      state->optics};
+    return segment;
+}
+
 /* Adds the scatter at the end of a segment. `sums` and `by_angle` may be 0. */
 ICE_FN void ice_path_add_scatter(const ice_path_ice *ice, ice_path_state *state,
                                  const ice_path_point *point, ice_layer_sums *sums,
                                  ice_angle_sums *by_angle)
 {
-    const ice_path_segment segment = ice_path_segment_of(ice->tables, state->optics, point->begin);
+    const ice_path_segment segment = ice_path_segment_at(ice, state, point);
     const ice_path_depth depth =
         ice_path_depth_of(ice->tables, &segment, (double)point->length, sums);
     ice_path_sum_add(&state->sum, &depth);
@@ -77,7 +90,7 @@ ICE_FN ice_path_sum ice_path_sum_at(const ice_path_ice *ice, const ice_path_stat
                                     const ice_path_point *point, ice_layer_sums *sums)
 {
     const ice_photon *begin = point->begin;
-    const ice_path_segment segment = ice_path_segment_of(ice->tables, state->optics, begin);
+    const ice_path_segment segment = ice_path_segment_at(ice, state, point);
     const int32_t beyond =
         ICE_HAS(ice->tables, ICE_HAS_ENTRIES) && point->distance > point->length ? 1 : 0;
     const float length = point->distance < point->length ? point->distance : point->length;

@@ -27,6 +27,7 @@ typedef struct ice_path_point {
     const ice_arrival *arrival; /* the arrival of a hit; NULL at other points */
     /* The segment of the point; no content at the start. */
     const ice_photon *begin; /* the photon at the start of the segment */
+    float height;            /* of this start among the layers (m) */
     float length;            /* of the segment up to the next scatter (m) */
     float distance;          /* of a hit from the start of the segment (m); of an entry that of its
                                 impact, which may be larger than `length`; 0 at other points */

@@ -39,7 +39,7 @@ typedef struct ice_walk {
     ice_bounce bounce;
     /* The segment, as its points report it. */
     ice_photon begin;
-    float length;
+    float height, length;
     ice_direction arriving;
     int32_t result; /* not 0: with it ICE_PUT_POINT has ended the path */
     int32_t quiet;  /* 1: no point is reported */
@@ -65,6 +65,7 @@ ICE_FN void ice_walk_put(ice_walk *walk, const ice_tables *tables, ice_point_kin
     point.scatters = photon->scatters;
     point.arrival = arrival;
     point.begin = &walk->begin;
+    point.height = walk->height;
     point.length = walk->length;
     point.distance = distance;
     point.arriving = walk->arriving;
@@ -194,7 +195,7 @@ ICE_FN void ice_walk_begin(ice_walk *walk, const ice_variants *variants, const i
                                 ice_create(variants->create, tables, emission, index, photon_id));
     walk->depth = walk->active.photon.absorption;
     walk->begin = walk->active.photon;
-    walk->length = 0.0f;
+    walk->height = walk->length = 0.0f;
     walk->arriving = none;
     walk->quiet = 0;
     ice_walk_put(walk, tables, ICE_POINT_START, 0.0f, walk->active.photon.absorption, 0);
@@ -217,6 +218,7 @@ ICE_FN void ice_walk_segment(ice_walk *walk, const ice_variants *variants, const
         return;
     }
     walk->begin = active->photon;
+    walk->height = walk->bounce.height;
     walk->length = walk->bounce.length;
     if (walk->bounce.may_collide) {
         ice_walk_put_hits(walk, variants, tables);

@@ -17,12 +17,18 @@ enum {
     DEFINITIONS = ICS_DEFINITIONS_SIZE + 256,
     LAUNCH_PHOTONS = 1 << 17,
     PHOTON_ARRIVALS = 2, /* room for arrivals and for layers, per photon */
-    PHOTON_LAYERS = 48
+    PHOTON_LAYERS = 48,
+    TRACE_PHOTONS = 1 << 12, /* the same for paths with all their points */
+    PHOTON_POINTS = 256
 };
 /* Bytes of the arrivals of one launch; fewer photons are launched if they need more. */
 #define OUTPUT_BYTES (512ull << 20)
 
-#define KERNEL       "gpu_replay"
+/* The name of the kernel. */
+static const char *kernel_of(const ics_gpu_replay_wish *wish)
+{
+    return wish->points ? "gpu_trace" : "gpu_replay";
+}
 
 /* A launch and its memory. */
 typedef struct replay_launch {
@@ -34,6 +40,7 @@ typedef struct replay_launch {
     ics_replay_arrival *arrivals;
     ice_path_end *ends;
     ice_layer_sum *layers;
+    ics_replay_point *points;
     ice_emission *emissions_here;
     ics_replay_item *items_here;
 } replay_launch;
@@ -45,7 +52,7 @@ struct ics_gpu_replay {
     uint32_t targets;
     ics_upload *target_uploads; /* [targets] */
     ics_replay_ice *ices;       /* device, [targets] */
-    bool sums, own_angles;
+    bool sums, points;
     ics_kernels kernels;
     cudaLibrary_t library;
     cudaKernel_t kernel;
@@ -88,11 +95,13 @@ static int make_program(const ics_gpu_options *options, const ics_tables *tables
     FILE *file = ics_settings_definitions(definitions, sizeof definitions);
     if (file != NULL) {
         ics_specialise_kernel(&bounds, file);
-        fprintf(file, "#define GPU_REPLAY_TARGETS %d\n#define GPU_REPLAY_SUMS %d\n",
-                wish->target_count > 0, wish->sums);
+        fprintf(file,
+                "#define GPU_REPLAY_TARGETS %d\n#define GPU_REPLAY_SUMS %d\n"
+                "#define GPU_REPLAY_ANGLES %d\n",
+                wish->target_count > 0, wish->sums, wish->own_angles);
     }
     ICS_TRY(ics_settings_end_definitions(file, error));
-    program.entry = "kernels/cuda/device/replay.h";
+    program.entry = wish->points ? "kernels/cuda/device/trace.h" : "kernels/cuda/device/replay.h";
     return ics_program_create(&program, out, error);
 }
 
@@ -104,8 +113,8 @@ int ics_gpu_replay_plan(const ics_gpu_options *options, const ics_tables *tables
     const ics_gpu_options resolved = resolve(options, wish, &limits);
     ics_program *program = NULL;
     ICS_TRY(make_program(&resolved, tables, wish, limits.architecture, &program, error));
-    const ics_kernel_resources *kernel = ics_program_kernel(program, KERNEL);
-    *out = kernel != NULL ? *kernel : (ics_kernel_resources){.name = KERNEL};
+    const ics_kernel_resources *kernel = ics_program_kernel(program, kernel_of(wish));
+    *out = kernel != NULL ? *kernel : (ics_kernel_resources){.registers = 0};
     ics_program_destroy(program);
     return ICESTREAM_OK;
 }
@@ -127,7 +136,8 @@ static int load_kernel(ics_gpu_replay *replay, const ics_tables *tables,
     if (result != cudaSuccess) {
         return ics_check_failed(result, "cudaLibraryLoadData", ordinal, error);
     }
-    CUDA_TRY(ordinal, error, cudaLibraryGetKernel(&replay->kernel, replay->library, KERNEL));
+    CUDA_TRY(ordinal, error,
+             cudaLibraryGetKernel(&replay->kernel, replay->library, kernel_of(wish)));
     return ICESTREAM_OK;
 }
 
@@ -184,10 +194,9 @@ static int make_launch(ics_gpu_replay *replay, replay_launch *launch, icestream_
     const uint64_t slots = (uint64_t)replay->tables.layer_count + 1;
     ics_replay_work *work = &launch->work;
     /* Room for the arrivals and layers of one photon, however long its path is. */
-    work->arrival_capacity = PHOTON_ARRIVALS * photons;
+    work->arrival_capacity = (replay->points ? PHOTON_POINTS : PHOTON_ARRIVALS) * photons;
     work->layer_capacity = replay->sums ? PHOTON_LAYERS * photons + slots : 0;
     work->targets = replay->targets;
-    work->own_angles = replay->own_angles ? 1 : 0;
     work->ices = replay->ices;
     CUDA_TRY(replay->options.ordinal, error,
              cudaStreamCreateWithFlags(&launch->stream, cudaStreamNonBlocking));
@@ -201,12 +210,16 @@ static int make_launch(ics_gpu_replay *replay, replay_launch *launch, icestream_
                       photons * sizeof *launch->items, error));
     ICS_TRY(take_both(replay, (void **)&work->counts, (void **)&launch->counts,
                       sizeof *work->counts, error));
+    const uint64_t rows = work->arrival_capacity;
+    const uint64_t arrivals = replay->points ? 0 : rows, points = replay->points ? rows : 0;
     ICS_TRY(take_both(replay, (void **)&work->arrivals, (void **)&launch->arrivals,
-                      work->arrival_capacity * sizeof *work->arrivals, error));
+                      arrivals * sizeof *work->arrivals, error));
     ICS_TRY(take_both(replay, (void **)&work->ends, (void **)&launch->ends,
-                      work->arrival_capacity * (1 + replay->targets) * sizeof *work->ends, error));
+                      arrivals * (1 + replay->targets) * sizeof *work->ends, error));
     ICS_TRY(take_both(replay, (void **)&work->layers, (void **)&launch->layers,
                       work->layer_capacity * sizeof *work->layers, error));
+    ICS_TRY(take_both(replay, (void **)&work->points, (void **)&launch->points,
+                      points * sizeof *work->points, error));
     work->emissions = launch->emissions;
     work->items = launch->items;
     return ICESTREAM_OK;
@@ -256,14 +269,16 @@ static int set_up(ics_gpu_replay *replay, const ics_gpu_options *options, const 
                                    .features = tables->device.features};
     replay->options = resolve(options, wish, &limits);
     replay->sums = wish->sums;
-    replay->own_angles = wish->own_angles;
+    replay->points = wish->points;
     replay->blocks = (uint32_t)about.processors * REPLAY_BLOCKS;
     ICS_TRY(load_kernel(replay, tables, wish, &about, error));
     ICS_TRY(ics_upload_tables(options->ordinal, tables, replay->options.math != ICS_MATH_PORTABLE,
                               &replay->upload, &replay->tables, error));
     ICS_TRY(upload_targets(replay, wish, error));
     const uint64_t most = OUTPUT_BYTES / output_bytes(replay);
-    replay->photons = most < LAUNCH_PHOTONS ? (uint32_t)most : LAUNCH_PHOTONS;
+    replay->photons = replay->points          ? TRACE_PHOTONS
+                      : most < LAUNCH_PHOTONS ? (uint32_t)most
+                                              : LAUNCH_PHOTONS;
     for (int i = 0; i < ICS_GPU_REPLAY_LAUNCHES; ++i) {
         ICS_TRY(make_launch(replay, &replay->launches[i], error));
     }
@@ -294,9 +309,10 @@ static void free_launch(replay_launch *launch)
 {
     void *const device[] = {launch->emissions, launch->items,       launch->work.states,
                             launch->work.sums, launch->work.counts, launch->work.arrivals,
-                            launch->work.ends, launch->work.layers};
+                            launch->work.ends, launch->work.layers, launch->work.points};
     void *const host[] = {launch->emissions_here, launch->items_here, launch->counts,
-                          launch->arrivals,       launch->ends,       launch->layers};
+                          launch->arrivals,       launch->ends,       launch->layers,
+                          launch->points};
     if (launch->stream != NULL) {
         (void)cudaStreamSynchronize(launch->stream);
         (void)cudaStreamDestroy(launch->stream);
@@ -403,6 +419,7 @@ static int await(ics_gpu_replay *replay, const replay_launch *launch, ics_gpu_re
     *out = (ics_gpu_replay_output){.arrivals = launch->arrivals,
                                    .ends = launch->ends,
                                    .layers = launch->layers,
+                                   .points = launch->points,
                                    .arrival_count = launch->counts->arrivals,
                                    .layer_count = launch->counts->layers};
     out->overflows =
@@ -410,10 +427,14 @@ static int await(ics_gpu_replay *replay, const replay_launch *launch, ics_gpu_re
     if (out->overflows) {
         return ICESTREAM_OK;
     }
+    const uint64_t rows = out->arrival_count;
+    const uint64_t arrivals = replay->points ? 0 : rows, points = replay->points ? rows : 0;
     ICS_TRY(download(replay, launch, launch->arrivals, work->arrivals,
-                     out->arrival_count * sizeof *out->arrivals, error));
+                     arrivals * sizeof *out->arrivals, error));
     ICS_TRY(download(replay, launch, launch->ends, work->ends,
-                     out->arrival_count * (1 + replay->targets) * sizeof *out->ends, error));
+                     arrivals * (1 + replay->targets) * sizeof *out->ends, error));
+    ICS_TRY(download(replay, launch, launch->points, work->points, points * sizeof *out->points,
+                     error));
     ICS_TRY(download(replay, launch, launch->layers, work->layers,
                      out->layer_count * sizeof *out->layers, error));
     CUDA_TRY(ordinal, error, cudaStreamSynchronize(launch->stream));

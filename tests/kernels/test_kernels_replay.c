@@ -29,7 +29,7 @@ static struct {
 
 struct ics_gpu_replay {
     const ice_tables *tables;
-    bool sums;
+    bool sums, angles;
     ics_replay_ice ices[TARGETS];
     ics_replay_work works[ICS_GPU_REPLAY_LAUNCHES];
 };
@@ -52,6 +52,7 @@ int ics_gpu_replay_create(const ics_gpu_options *options, const ics_tables *tabl
     ck_assert_uint_le(wish->target_count, TARGETS);
     replay->tables = &tables->device;
     replay->sums = wish->sums;
+    replay->angles = wish->own_angles;
     for (uint32_t i = 0; i < wish->target_count; ++i) {
         const ics_gpu_replay_target *target = &wish->targets[i];
         replay->ices[i] =
@@ -61,7 +62,6 @@ int ics_gpu_replay_create(const ics_gpu_options *options, const ics_tables *tabl
         ics_replay_work *work = &replay->works[i];
         *work = (ics_replay_work){.ices = replay->ices,
                                   .targets = wish->target_count,
-                                  .own_angles = wish->own_angles,
                                   .arrival_capacity = room.arrivals,
                                   .layer_capacity = room.layers};
         work->states = zeros(GRID_REPLAY_THREADS * TARGETS * sizeof *work->states);
@@ -111,7 +111,7 @@ int ics_gpu_replay_submit(ics_gpu_replay *replay, uint32_t launch,
     work->count = photons->count;
     *work->counts = (ics_replay_counts){.next = 0};
     room.launches += 1;
-    grid_replay_run(replay->tables, work, replay->sums);
+    grid_replay_run(replay->tables, work, replay->sums, replay->angles);
     return ICESTREAM_OK;
 }
 

@@ -166,6 +166,7 @@ static replayed replay(const stage_world *world, const sample *of, const stage_w
                                         .targets = to,
                                         .target_count = targets,
                                         .sums = true,
+                                        .angles = true,
                                         .threads = threads};
     replayed out = new_replayed(of->count, targets);
     const ics_replay_sink sink = {put_result, &out};

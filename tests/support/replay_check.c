@@ -141,6 +141,7 @@ int replay_sample_fly(const replay_sample *sample, bool sums, const ics_gpu_opti
                                         .targets = targets,
                                         .target_count = REPLAY_TARGETS,
                                         .sums = sums,
+                                        .angles = sums,
                                         .threads = 2,
                                         .gpu = gpu,
                                         .own = sample->world.tables};

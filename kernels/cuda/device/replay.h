@@ -6,6 +6,7 @@
  * Besides what kernels/cuda/device/special.h lists, the program defines
  *   GPU_REPLAY_TARGETS   1: there are targets, 0: there are none
  *   GPU_REPLAY_SUMS      1: sums of the layers are wanted
+ *   GPU_REPLAY_ANGLES    1: the densities of the angles in the own ice are wanted
  */
 #ifndef ICS_KERNELS_CUDA_DEVICE_REPLAY_H
 #define ICS_KERNELS_CUDA_DEVICE_REPLAY_H
@@ -37,16 +38,16 @@ typedef struct gpu_replayed {
     bool flies, done;       /* done: the launch has no photon left for this thread */
 } gpu_replayed;
 
-ICE_FN ice_path_ice gpu_replay_own(const gpu_replayed *own, const ice_tables *tables)
+ICE_FN ice_path_ice gpu_replay_own(const ice_tables *tables)
 {
-    const ice_path_ice ice = {tables, GPU_SPECIAL_SCATTER, (int32_t)own->work->own_angles};
+    const ice_path_ice ice = {tables, GPU_SPECIAL_SCATTER, 1, GPU_REPLAY_ANGLES};
     return ice;
 }
 
 ICE_FN ice_path_ice gpu_replay_target(const ics_replay_work *work, uint32_t target)
 {
     const ics_replay_ice *from = &work->ices[target];
-    const ice_path_ice ice = {&from->tables, (ice_variant)from->scatter,
+    const ice_path_ice ice = {&from->tables, (ice_variant)from->scatter, 0,
                               (int32_t)from->needs_angles};
     return ice;
 }
@@ -62,7 +63,7 @@ ICE_FN uint32_t gpu_replay_targets(const ics_replay_work *work)
 ICE_FN void gpu_replay_start(gpu_replayed *own, const ice_tables *tables, float wavelength)
 {
     const ice_angle_sums zero = {0.0, 0.0, 0.0, 0.0};
-    const ice_path_ice ice = gpu_replay_own(own, tables);
+    const ice_path_ice ice = gpu_replay_own(tables);
     own->own = ice_path_begin(&ice, wavelength);
     for (uint32_t i = 0; i < gpu_replay_targets(own->work); ++i) {
         const ice_path_ice target = gpu_replay_target(own->work, i);
@@ -78,9 +79,8 @@ ICE_FN void gpu_replay_start(gpu_replayed *own, const ice_tables *tables, float 
 ICE_FN void gpu_replay_scatter(gpu_replayed *own, const ice_tables *tables,
                                const ice_path_point *point)
 {
-    const ice_path_ice ice = gpu_replay_own(own, tables);
-    ice_path_add_scatter(&ice, &own->own, point, GPU_REPLAY_SUMS ? &own->path : 0,
-                         GPU_REPLAY_SUMS ? &own->angles : 0);
+    const ice_path_ice ice = gpu_replay_own(tables);
+    ice_path_add_scatter(&ice, &own->own, point, GPU_REPLAY_SUMS ? &own->path : 0, &own->angles);
     for (uint32_t i = 0; i < gpu_replay_targets(own->work); ++i) {
         const ice_path_ice target = gpu_replay_target(own->work, i);
         ice_path_add_scatter(&target, &own->states[i], point, 0, 0);
@@ -90,7 +90,7 @@ ICE_FN void gpu_replay_scatter(gpu_replayed *own, const ice_tables *tables,
 ICE_FN void gpu_replay_unreached(gpu_replayed *own, const ice_tables *tables,
                                  const ice_path_point *point)
 {
-    const ice_path_ice ice = gpu_replay_own(own, tables);
+    const ice_path_ice ice = gpu_replay_own(tables);
     ice_path_add_unreached(&ice, &own->own, point);
     for (uint32_t i = 0; i < gpu_replay_targets(own->work); ++i) {
         const ice_path_ice target = gpu_replay_target(own->work, i);
@@ -126,7 +126,7 @@ ICE_FN int32_t gpu_replay_arrive(gpu_replayed *own, const ice_tables *tables,
     if (index >= work->arrival_capacity) {
         return 1;
     }
-    const ice_path_ice ice = gpu_replay_own(own, tables);
+    const ice_path_ice ice = gpu_replay_own(tables);
     const uint32_t targets = gpu_replay_targets(work);
     ice_path_end *ends = &work->ends[index * (1 + targets)];
     ics_replay_arrival *out = &work->arrivals[index];

@@ -23,6 +23,17 @@ typedef struct ics_replay_arrival {
     ice_angle_sums angles;
 } ics_replay_arrival;
 
+/* A point of the path of a photon (stages/path_point.h). */
+typedef struct ics_replay_point {
+    uint32_t item;   /* index of the photon in the launch */
+    uint32_t number; /* of the points of the photon, from 0 on */
+    uint32_t kind;   /* ice_point_kind */
+    uint32_t scatters;
+    float x, y, z, dx, dy, dz;
+    float path, absorption, wavelength;
+    ice_arrival arrival; /* of a hit */
+} ics_replay_point;
+
 /* Another ice. */
 typedef struct ics_replay_ice {
     ice_tables tables;
@@ -33,8 +44,8 @@ typedef struct ics_replay_ice {
 /* What a launch has counted. More arrivals or layers than there is room for are not stored. The
  * host zeroes all of it before a launch. */
 typedef struct ics_replay_counts {
-    unsigned long long next; /* photons that threads have taken, or tried to take */
-    unsigned long long arrivals, layers;
+    unsigned long long next;             /* photons that threads have taken, or tried to take */
+    unsigned long long arrivals, layers; /* arrivals: or points */
 } ics_replay_counts;
 
 /* The order for one launch. All pointers point to memory of the device. */
@@ -48,10 +59,10 @@ typedef struct ics_replay_work {
     ics_replay_arrival *arrivals; /* [arrival_capacity] */
     ice_path_end *ends;           /* [arrival_capacity][1 + targets], the own ice first */
     ice_layer_sum *layers;        /* [layer_capacity] */
+    ics_replay_point *points; /* [arrival_capacity], in place of arrivals, if paths are wanted */
     uint64_t arrival_capacity, layer_capacity;
     uint32_t count;
     uint32_t targets;
-    uint32_t own_angles; /* 1: the densities of the angles in the own ice are wanted */
 } ics_replay_work;
 
 #endif

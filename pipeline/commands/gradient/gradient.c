@@ -129,6 +129,7 @@ static int differentiate(differentiator *d, const icestream_config *config, FILE
     ICS_TRY(ics_gradient_keys_create(&d->run, options->parameters, options->parameter_count,
                                      &d->keys, d->error));
     d->run.replay.sums = true;
+    d->run.replay.angles = d->keys.angles;
     d->run.replay.targets = d->keys.targets;
     d->run.replay.target_count = d->keys.target_count;
     d->rows = malloc(ICS_MADE_RUN_HEAD + (size_t)d->keys.parameters * ROW);

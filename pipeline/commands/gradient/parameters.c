@@ -230,6 +230,8 @@ static int add_key(const ics_made_run *run, const char *name, ics_gradient_keys 
     key->count = count_parameters(run, key->row);
     keys->count += 1;
     keys->parameters += key->count;
+    keys->angles |= key->row == MEAN_COSINE || key->row == LIU_FRACTION ||
+                    key->row == HOLE_MEAN_COSINE || key->row == HOLE_LIU_FRACTION;
     return rows[key->row].step > 0 ? make_ices(run, keys, key, error) : ICESTREAM_OK;
 }
 

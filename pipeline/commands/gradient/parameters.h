@@ -22,6 +22,7 @@ typedef struct ics_gradient_keys {
     uint32_t parameters;        /* of all keys */
     ics_replay_target *targets; /* [target_count], for keys that need other ices */
     size_t target_count;
+    bool angles; /* whether a key needs the sums of angles (ics_replay_options) */
 } ics_gradient_keys;
 
 /* Chooses keys by their names; a name that ends with ".yaml" is a file that lists some. count 0:

@@ -11,6 +11,7 @@ enum {
     OPTION_STEPS,
     OPTION_OUTPUT,
     OPTION_FORCE,
+    OPTION_BACKEND,
     OPTION_THREADS,
     OPTION_PRINT_EFFECTIVE,
     OPTIONS
@@ -36,6 +37,7 @@ static const ics_option options[OPTIONS] = {
         "FILE", "the file of paths to write; - is standard output, and the report "
                 "goes to standard error"),
     [OPTION_FORCE] = ICS_OPTION_ROW_FORCE,
+    [OPTION_BACKEND] = ICS_OPTION_ROW_REPLAY_BACKEND,
     [OPTION_THREADS] = ICS_OPTION_ROW_THREADS,
     [OPTION_PRINT_EFFECTIVE] = ICS_OPTION_ROW_PRINT_EFFECTIVE,
 };
@@ -47,6 +49,7 @@ static int trace(const ics_arguments *given, const icestream_config *config, ice
                                          .photons = values[OPTION_PHOTON].texts,
                                          .photon_count = values[OPTION_PHOTON].count,
                                          .steps = values[OPTION_STEPS].text,
+                                         .backend = values[OPTION_BACKEND].text,
                                          .output = values[OPTION_OUTPUT].text,
                                          .force = values[OPTION_FORCE].given,
                                          .progress = stderr};
@@ -67,9 +70,8 @@ const ics_command ics_command_trace = {
     .operands = "[CONFIG] -o FILE",
     .summary = "repeats single photons and writes every point of their paths",
     .details =
-        "The CPU follows each photon with the photon's own random numbers, so the path is the one\n"
-        "of the run. The report says whether the chosen hits were reproduced. Hits of a GPU's "
-        "own\n"
+        "Each photon is followed with its own random numbers, so the path is the one of the run.\n"
+        "The report says whether the chosen hits were reproduced. On the CPU hits of a GPU's fast\n"
         "maths may differ a little; the report says by how much.",
     .operands_max = 1,
     .options = options,

@@ -7,9 +7,11 @@
 #include "pipeline/commands/trace/verdict.h"
 #include "pipeline/photons/devices/batch.h"
 #include "pipeline/photons/devices/device.h"
+#include "pipeline/photons/files/kernels_record.h"
 #include "pipeline/photons/files/table_writer.h"
 #include "pipeline/photons/provenance/origin.h"
 #include "pipeline/photons/provenance/settings.h"
+#include "pipeline/photons/replay/backend.h"
 #include "pipeline/photons/replay/photon.h"
 #include "pipeline/photons/replay/steps.h"
 #include "pipeline/photons/session/world.h"
@@ -29,6 +31,8 @@ typedef struct tracer {
     ics_origin origin;
     ics_trace_requests requests;
     ics_replay_steps steps;
+    bool on_gpu;         /* a GPU follows the photons, */
+    ics_gpu_options gpu; /* with these options */
     ics_table_writer *writer;
     icestream_path_point *points; /* [BLOCK]; the first `filled` are not written yet */
     size_t filled;
@@ -37,6 +41,7 @@ typedef struct tracer {
     const icestream_step *step; /* the step of that photon */
     ice_emission emission;
     uint32_t photon_id, point;
+    size_t hit; /* index of the next chosen hit */
     ics_trace_verdict verdict;
     ics_task_progress progress;
     icestream_error *error;
@@ -50,14 +55,25 @@ static const uint16_t point_kinds[] = {
 
 /* ---- preparing ------------------------------------------------------------------------------- */
 
+/* Decides what follows the photons. The maths is that of the hits; without hits, that of the
+ * configuration, and auto is portable. */
+static int choose_backend(tracer *t)
+{
+    const ics_maths_used maths = ics_metadata_maths(t->requests.metadata);
+    const bool fast =
+        t->requests.metadata != NULL ? maths == ICS_MATHS_FAST : t->gpu.math == ICS_MATH_FAST;
+    t->gpu.math = fast ? ICS_MATH_FAST : ICS_MATH_PORTABLE;
+    return ics_replay_choose_gpu(t->options->backend, fast, t->requests.count, &t->on_gpu,
+                                 t->error);
+}
+
 /* Makes all that a photon's path depends on. The path does not depend on the configured device, so
  * this machine need not have that device. */
 static int set_up(tracer *t)
 {
-    ics_gpu_options stages;
     ICS_TRY(ics_world_create(t->config, &t->world, t->error));
-    ICS_TRY(ics_device_gpu_options_from_config(t->config, &stages, t->error));
-    t->variants = stages.variants;
+    ICS_TRY(ics_device_gpu_options_from_config(t->config, &t->gpu, t->error));
+    t->variants = t->gpu.variants;
     t->models = (ics_hit_models){.tables = &t->world.tables->device,
                                  .detector = t->world.models->detector,
                                  .light = t->world.models->light};
@@ -74,7 +90,7 @@ static int set_up(tracer *t)
     }
     ICS_TRY(ics_origin_create(t->config, t->world.models, &t->origin, t->error));
     t->origin.bins = (ics_bin_rule){.width = 0}; /* a file of paths has no bins */
-    return ICESTREAM_OK;
+    return choose_backend(t);
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */
@@ -152,30 +168,57 @@ static bool is_of(const icestream_hit *hit, const ics_replay_photon *request)
            hit->photon_id == request->photon_id;
 }
 
-/* Follows all photons, and compares the hits of each with the chosen ones. Hits and requests are in
- * the same order. */
-static int trace_all(tracer *t)
+/* Begins with photon `i` of the requests. */
+static int begin_photon(void *self, size_t i)
 {
-    const ics_replay_follower sink = {.put = put_point, .self = t};
+    tracer *t = self;
+    const ics_progress_state state = {
+        .photons = i, .photons_total = (double)t->requests.count, .hits = t->verdict.expected};
+    ics_task_progress_show(&t->progress, &state);
+    t->step = &t->steps.items[i];
+    t->photon_id = t->requests.items[i].photon_id;
+    t->emission = ics_batch_step_emission(t->step, t->photon_id, 1);
+    t->point = 0;
+    t->found_count = 0;
+    return ICESTREAM_OK;
+}
+
+/* Compares the hits of photon `i` with the chosen ones. Hits and requests are in the same order. */
+static int end_photon(void *self, size_t i)
+{
+    tracer *t = self;
     const ics_trace_requests *requests = &t->requests;
-    ics_task_progress_next(&t->progress, "following photons");
-    for (size_t i = 0, hit = 0; i < requests->count; ++i) {
-        const ics_progress_state state = {
-            .photons = i, .photons_total = (double)requests->count, .hits = t->verdict.expected};
-        ics_task_progress_show(&t->progress, &state);
-        t->step = &t->steps.items[i];
-        t->photon_id = requests->items[i].photon_id;
-        t->emission = ics_batch_step_emission(t->step, t->photon_id, 1);
-        t->point = 0;
-        t->found_count = 0;
-        ICS_TRY(ics_replay_photon_follow(&t->variants, t->models.tables, &t->emission, t->photon_id,
-                                         &sink));
-        for (; hit < requests->hit_count && is_of(&requests->hits[hit], &requests->items[i]);
-             ++hit) {
-            ics_trace_verdict_add(&t->verdict, &requests->hits[hit], t->found, t->found_count);
-        }
+    for (; t->hit < requests->hit_count && is_of(&requests->hits[t->hit], &requests->items[i]);
+         ++t->hit) {
+        ics_trace_verdict_add(&t->verdict, &requests->hits[t->hit], t->found, t->found_count);
     }
     return ICESTREAM_OK;
+}
+
+static int trace_on_cpu(tracer *t)
+{
+    const ics_replay_follower sink = {.put = put_point, .self = t};
+    for (size_t i = 0; i < t->requests.count; ++i) {
+        ICS_TRY(begin_photon(t, i));
+        ICS_TRY(ics_replay_photon_follow(&t->variants, t->models.tables, &t->emission, t->photon_id,
+                                         &sink));
+        ICS_TRY(end_photon(t, i));
+    }
+    return ICESTREAM_OK;
+}
+
+static int trace_on_gpu(tracer *t)
+{
+    const ics_replay_gpu_paths wanted = {.options = t->gpu,
+                                         .kernels = ics_kernels_record_get(t->requests.metadata),
+                                         .tables = t->world.tables,
+                                         .photons = t->requests.items,
+                                         .steps = t->steps.items,
+                                         .count = t->requests.count,
+                                         .begin = begin_photon,
+                                         .end = end_photon,
+                                         .follower = {.put = put_point, .self = t}};
+    return ics_replay_follow_on_gpu(&wanted, t->error);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */
@@ -184,7 +227,9 @@ static int make_metadata(const tracer *t, json_t **out)
 {
     const ics_trace_verdict *verdict = &t->verdict;
     ICS_TRY(ics_origin_metadata(&t->origin, NULL, out, t->error));
-    ICS_TRY(ics_metadata_set_maths(*out, ICS_MATHS_PORTABLE, t->error));
+    ICS_TRY(ics_metadata_set_maths(
+        *out, t->gpu.math == ICS_MATH_FAST && t->on_gpu ? ICS_MATHS_FAST : ICS_MATHS_PORTABLE,
+        t->error));
     int failed = json_object_set(*out, "inputs", t->steps.inputs);
     failed |= json_object_set_new(*out, "photons", json_integer((json_int_t)t->requests.count));
     if (verdict->expected > 0) {
@@ -207,7 +252,8 @@ static int write_paths(tracer *t)
     }
     ICS_TRY(ics_table_writer_create(t->options->output, ics_layout_paths(), t->options->force,
                                     &t->writer, t->error));
-    ICS_TRY(trace_all(t));
+    ics_task_progress_next(&t->progress, "following photons");
+    ICS_TRY(t->on_gpu ? trace_on_gpu(t) : trace_on_cpu(t));
     ICS_TRY(flush_points(t));
     ICS_TRY(make_metadata(t, &metadata));
     return ics_table_writer_commit(t->writer, metadata, t->error);
@@ -247,7 +293,9 @@ static int report(const tracer *t, FILE *out)
     }
     ics_trace_verdict_print(&t->verdict, maths, others, out);
     ICS_TRY(ics_report_end("trace", out, t->error));
-    return ics_trace_verdict_status(&t->verdict, maths, t->options->output, t->error);
+    /* The GPU has repeated fast maths, so that all hits must be the same. */
+    return ics_trace_verdict_status(&t->verdict, t->on_gpu ? ICS_MATHS_PORTABLE : maths,
+                                    t->options->output, t->error);
 }
 
 /* Refuses to replace a file that the trace reads, and to write binary data to a terminal. */

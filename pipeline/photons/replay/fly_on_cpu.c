@@ -48,7 +48,7 @@ static void add_scatter(replay_job *job, const ice_path_point *point)
 {
     const bool sums = job->options->sums;
     ice_path_add_scatter(&job->ices[0], &job->states[0], point, sums ? &job->path : NULL,
-                         sums ? &job->angles : NULL);
+                         &job->angles);
     for (size_t i = 1; i < job->ice_count; ++i) {
         ice_path_add_scatter(&job->ices[i], &job->states[i], point, NULL, NULL);
     }
@@ -169,11 +169,12 @@ static void prepare_job(replay_job *job, const ics_replay_options *options)
     job->ices = ICS_NEW_ARRAY(ice_path_ice, job->ice_count);
     job->states = ICS_NEW_ARRAY(ice_path_state, job->ice_count);
     job->ends = ICS_NEW_ARRAY(ice_path_end, job->ice_count);
-    job->ices[0] = (ice_path_ice){own, options->variants.scatter, options->sums};
+    job->ices[0] = (ice_path_ice){own, options->variants.scatter, 1, options->angles};
     for (size_t i = 0; i < options->target_count; ++i) {
         const ics_replay_target *target = &options->targets[i];
         const bool needs_angles = job->results.needs_angles[i];
-        job->ices[1 + i] = (ice_path_ice){&target->tables->device, target->scatter, needs_angles};
+        job->ices[1 + i] =
+            (ice_path_ice){&target->tables->device, target->scatter, 0, needs_angles};
         job->ices[0].needs_angles |= needs_angles;
     }
     job->path = create_sums((uint32_t)own->layer_count);

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "base/new.h"
 #include "graphs/gpu_replay.h"
+#include "pipeline/photons/replay/backend.h"
 #include "pipeline/photons/replay/fly.h"
 #include "pipeline/photons/replay/results.h"
 
@@ -234,22 +235,6 @@ static bool has_profiles(const icestream_step *steps, size_t count)
     return false;
 }
 
-/* Fast maths has the same bits only in the same kind of kernels. Hits of earlier versions do not
- * say theirs; each of them is compared anyway. */
-static int check_kernels(const ics_replay_options *options, const ics_kernels *here,
-                         icestream_error *error)
-{
-    char made[192], found[192];
-    if (options->kernels.code == 0 || here->code == options->kernels.code) {
-        return ICESTREAM_OK;
-    }
-    return ics_error_set(error, ICESTREAM_E_DIFFERENT,
-                         "device.math: found hits that were made with fast maths by %s, but this "
-                         "machine has %s; expected the same compute capability and compiler",
-                         ics_kernels_text(&options->kernels, made, sizeof made),
-                         ics_kernels_text(here, found, sizeof found));
-}
-
 static int create_gpu(gpu_replay *r, icestream_error *error)
 {
     const ics_replay_options *options = r->options;
@@ -258,7 +243,7 @@ static int create_gpu(gpu_replay *r, icestream_error *error)
     ics_gpu_replay_wish wish = {.targets = targets,
                                 .target_count = (uint32_t)options->target_count,
                                 .sums = options->sums,
-                                .own_angles = options->sums,
+                                .own_angles = options->angles,
                                 .profiles = has_profiles(r->steps, r->count)};
     for (size_t i = 0; i < options->target_count; ++i) {
         const ics_replay_target *from = &options->targets[i];
@@ -273,7 +258,7 @@ static int create_gpu(gpu_replay *r, icestream_error *error)
     free(targets);
     if (status == ICESTREAM_OK && options->maths == ICS_MATHS_FAST) {
         const ics_kernels here = ics_gpu_replay_kernels(r->gpu);
-        status = check_kernels(options, &here, error);
+        status = ics_replay_check_kernels(&options->kernels, &here, error);
     }
     return status;
 }

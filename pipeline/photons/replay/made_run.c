@@ -6,6 +6,7 @@
 #include "pipeline/photons/devices/device.h"
 #include "pipeline/photons/files/kernels_record.h"
 #include "pipeline/photons/provenance/origin.h"
+#include "pipeline/photons/replay/backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,30 +65,14 @@ static int refuse_headers(const icestream_config *config, icestream_error *error
     return ICESTREAM_OK;
 }
 
-/* Decides what flies the photons. With fewer than MANY hits the CPU is done before a GPU's kernel
- * is compiled. */
 static int choose_backend(ics_made_run *run, const char *backend, icestream_error *error)
 {
-    enum { MANY = 100000 };
-    const bool is_auto = backend == NULL || strcmp(backend, "auto") == 0;
-    icestream_error why = {.status = ICESTREAM_OK};
-    if (!is_auto && strcmp(backend, "cpu") != 0 && strcmp(backend, "cuda") != 0) {
-        return ics_error_set(error, ICESTREAM_E_USAGE,
-                             "--backend: found %s, expected auto, cpu or cuda", backend);
-    }
     const bool fast = run->replay.maths == ICS_MATHS_FAST;
-    const bool wanted = is_auto ? fast || run->list.count >= MANY : strcmp(backend, "cuda") == 0;
-    if (!wanted) {
-        return ICESTREAM_OK;
-    }
-    if (ics_gpu_count(&why) > 0) {
-        run->replay.gpu = &run->gpu;
-        run->replay.own = run->world.tables;
-        return ICESTREAM_OK;
-    }
-    return is_auto ? ICESTREAM_OK
-                   : ics_error_set(error, ICESTREAM_E_DEVICE, "--backend: found cuda, but %s",
-                                   why.text);
+    bool on_gpu;
+    ICS_TRY(ics_replay_choose_gpu(backend, fast, run->list.count, &on_gpu, error));
+    run->replay.gpu = on_gpu ? &run->gpu : NULL;
+    run->replay.own = run->world.tables;
+    return ICESTREAM_OK;
 }
 
 static int create(ics_made_run *run, const ics_made_run_options *options, icestream_error *error)

@@ -36,7 +36,8 @@ typedef struct ics_replay_options {
     const ics_replay_target *targets; /* [target_count], at most ICS_REPLAY_TARGETS_MAX; each was
                                          accepted by ics_replay_check_target() */
     size_t target_count;
-    bool sums;        /* the members `layers` to `column_mixture` of the results are wanted */
+    bool sums;        /* the layers of the results are wanted */
+    bool angles;      /* and the members `mean_cosine` to `column_mixture`; only with sums */
     uint32_t threads; /* 0: one for each CPU that the process may use */
     /* A GPU flies the photons, or NULL: the CPU does. Its ordinal, memory limit and cache count. */
     const ics_gpu_options *gpu;
@@ -53,14 +54,14 @@ typedef struct ics_replay_result {
     size_t hit;                /* index in the list */
     const double *log_weights; /* [target_count], natural logarithms of the weights; 0 for an ice of
                                   equal tables, -INFINITY: the path is impossible in the target */
-    /* Without `sums` the following members are 0. */
+    /* Without `sums` there are no layers. */
     const ics_replay_layer *layers; /* [layer_count], the layers of the path, ascending, and the
                                        columns, if the path has been in one, behind them */
     size_t layer_count;
     /* Sums over the scatters of d ln p / d g and of d ln p / d f, where p is the scattering
      * function with the mean cosine g and the fraction f of its mixture (`ice.liu_fraction`, of
      * rayleigh-hg the share of molecules), and b stays as it is: of scatters in the ice, and of
-     * those in columns. 0 for a function without the parameter. */
+     * those in columns. 0 for a function without the parameter, and without `angles`. */
     double mean_cosine, mixture;
     double column_mean_cosine, column_mixture;
 } ics_replay_result;

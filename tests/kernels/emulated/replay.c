@@ -1,8 +1,9 @@
 /* The kernel that replays photons, as a thread function of the emulated grid. */
 #include "tests/kernels/emulated/grid.h"
 
-static int has_sums, has_targets;
+static int has_sums, has_angles, has_targets;
 #define GPU_REPLAY_SUMS    has_sums
+#define GPU_REPLAY_ANGLES  has_angles
 #define GPU_REPLAY_TARGETS has_targets
 #define GPU_BOUNDS_REPLAY
 #include "kernels/cuda/device/replay.h"
@@ -21,10 +22,11 @@ static void run_replay(void *user)
     gpu_replay(*given->tables, *given->work);
 }
 
-void grid_replay_run(const ice_tables *tables, const ics_replay_work *work, bool sums)
+void grid_replay_run(const ice_tables *tables, const ics_replay_work *work, bool sums, bool angles)
 {
     arguments given = {tables, work};
     has_sums = sums;
+    has_angles = angles;
     has_targets = work->targets > 0;
     grid_tables = tables;
     grid_run(GRID_REPLAY_BLOCKS, GRID_BLOCK, run_replay, &given);

@@ -8,7 +8,8 @@
 
 enum { GRID_REPLAY_BLOCKS = 2, GRID_REPLAY_THREADS = 2 * 64 };
 
-/* Runs one launch. `sums`: the sums of the layers are wanted. */
-void grid_replay_run(const ice_tables *tables, const ics_replay_work *work, bool sums);
+/* Runs one launch. `sums`, `angles`: the sums of the layers, and the densities of the angles in the
+ * own ice, are wanted. */
+void grid_replay_run(const ice_tables *tables, const ics_replay_work *work, bool sums, bool angles);
 
 #endif
