@@ -1,4 +1,5 @@
 /* icestream_gradient: derivatives of the weights of hits. */
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/visible_text.h"
 #include "pipeline/commands/gradient/parameters.h"
@@ -34,6 +35,7 @@ typedef struct differentiator {
     size_t filled;       /* sparse rows so far */
     uint64_t hit;
     uint64_t values; /* that are not 0 */
+    double seconds;  /* that the replay took, with writing the file */
     ics_task_progress progress;
     icestream_error *error;
 } differentiator;
@@ -79,10 +81,12 @@ static int write_rows(differentiator *d, const ics_layout *layout)
     ICS_TRY(ics_table_writer_create(d->options->output, layout, d->options->force, &d->writer,
                                     d->error));
     ics_task_progress_next(&d->progress, "replaying hits");
+    const double start = ics_clock_seconds();
     const int status = ics_replay_hits(&d->run.replay, d->run.list.hits, d->run.steps,
                                        d->run.list.count, &sink, d->error);
     ics_task_progress_end(&d->progress);
     ICS_TRY(status);
+    d->seconds = ics_clock_seconds() - start;
     ICS_TRY(ics_made_run_metadata(&d->run, &metadata, d->error));
     ICS_TRY(ics_gradient_describe(&d->run, &d->keys, &parameters, d->error));
     if (json_object_set_new(metadata, "parameters", parameters) != 0) {
@@ -141,8 +145,8 @@ static int differentiate(differentiator *d, const icestream_config *config, FILE
         out, "%s: ", strcmp(options->output, "-") == 0 ? "standard output" : options->output);
     fprintf(out,
             "%" PRIu64 " derivatives that are not 0, of %zu hits of %" PRIu64
-            " photons by %u parameters\n",
-            d->values, d->run.list.count, d->run.photon_count, d->keys.parameters);
+            " photons by %u parameters in %.3g s\n",
+            d->values, d->run.list.count, d->run.photon_count, d->keys.parameters, d->seconds);
     return ics_report_end("gradient", out, d->error);
 }
 
