@@ -48,18 +48,18 @@ typedef struct replay_launch {
 struct ics_gpu_replay {
     ics_gpu_options options;
     ice_tables tables; /* with pointers of the device */
+    replay_launch launches[ICS_GPU_REPLAY_LAUNCHES];
     ics_upload upload;
-    uint32_t targets;
     ics_upload *target_uploads; /* [targets] */
     ics_replay_ice *ices;       /* device, [targets] */
-    bool sums, points;
-    ics_kernels kernels;
     cudaLibrary_t library;
     cudaKernel_t kernel;
+    uint64_t device_bytes;
+    ics_kernels kernels;
+    uint32_t targets;
     uint32_t blocks; /* of a launch, at most */
     uint32_t photons;
-    replay_launch launches[ICS_GPU_REPLAY_LAUNCHES];
-    uint64_t device_bytes;
+    bool sums, points;
     bool lost; /* the device failed */
 };
 
@@ -236,7 +236,11 @@ static int upload_targets(ics_gpu_replay *replay, const ics_gpu_replay_wish *wis
     }
     replay->target_uploads = calloc(wish->target_count, sizeof *replay->target_uploads);
     ics_replay_ice *ices = calloc(1, bytes);
-    int status = ices != NULL && replay->target_uploads != NULL ? ICESTREAM_OK : no_memory(error);
+    if (ices == NULL || replay->target_uploads == NULL) {
+        free(ices);
+        return no_memory(error);
+    }
+    int status = ICESTREAM_OK;
     for (uint32_t i = 0; i < wish->target_count && status == ICESTREAM_OK; ++i) {
         const ics_gpu_replay_target *target = &wish->targets[i];
         replay->targets = i + 1;

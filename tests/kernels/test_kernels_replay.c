@@ -1,6 +1,6 @@
 /* The kernel that replays photons on a GPU, run on the CPU thread by thread
- * (tests/kernels/emulated) behind a stand-in for graphs/gpu_replay.h. Weights, layers and
- * derivatives have the bits of the CPU's replay, in every kind of ice, also if a launch has too
+ * (tests/kernels/emulated) behind a stand-in for graphs/gpu_replay.h. Weights, layers, derivatives
+ * and paths have the bits of the CPU's replay, in every kind of ice, also if a launch has too
  * little room and is divided; a hit that is not on the path of its photon is an error.
  *
  * How to join: a new feature of the ice joins in replay_places. */
