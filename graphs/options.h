@@ -12,6 +12,7 @@
 #define ICS_SCHEDULE_LIST(X)                                                                       \
     X(WAVEFRONT, "wavefront", wavefront)                                                           \
     X(FUSED, "fused", fused)                                                                       \
+    X(EVENT_WAVEFRONT, "event-wavefront", event_wavefront)                                         \
     X(MONOLITHIC, "monolithic", monolithic)                                                        \
     X(JOB_QUEUE, "job-queue", job_queue)                                                           \
     X(THREAD_PER_STEP, "thread-per-step", thread_per_step)                                         \

@@ -35,6 +35,13 @@ enum {
  * wait for their last photons, and meanwhile the pool runs empty. */
 #define WAVEFRONT_BATCH (1u << 25)
 
+/* A kernel of event-wavefront: one warp for each region. */
+#define EVENT_KERNEL(word, when, of_stage)                                                         \
+    {                                                                                              \
+        .name = "gpu_" #word, .slots_per_thread = ICS_REGION_PER_THREAD, .waves = (when),          \
+        .stage = (of_stage)                                                                        \
+    }
+
 /* The kernels of wavefront that are the same with and without the join. */
 #define WAVEFRONT_CREATE                                                                           \
     {                                                                                              \
@@ -76,6 +83,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                 .columns =
                                     ICS_COLUMN_SEGMENT | ICS_COLUMN_VACANT | ICS_COLUMN_CANDIDATES,
                                 .loops = true,
+                                .compacts = true,
                                 .waves_per_trip = ICS_WAVES_PER_TRIP,
                                 .waves_per_create = ICS_WAVES_PER_CREATE,
                                 .counts_at_once = true,
@@ -96,6 +104,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                          .stage = 1}},
                             .columns = ICS_COLUMN_VACANT | ICS_COLUMN_LEFTOVERS,
                             .loops = true,
+                            .compacts = true,
                             .waves_per_trip = ICS_VISITS_PER_TRIP,
                             .waves_per_create = 1,
                             .slots_per_thread = 1,
@@ -108,6 +117,23 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                             .refill = 4,
                             .candidates = {{.block = 128, .bounces_per_wave = 128},
                                            {.block = 128, .bounces_per_wave = 256}}},
+    [ICS_SCHEDULE_EVENT_WAVEFRONT] = {.entry = ENTRY(event_wavefront),
+                                      .kernels = {EVENT_KERNEL(collide, ICS_ALL_WAVES, 2),
+                                                  EVENT_KERNEL(column, ICS_ALL_WAVES, 3),
+                                                  EVENT_KERNEL(fly, ICS_LAST_WAVE, 1)},
+                                      .columns = ICS_COLUMN_NEEDS,
+                                      .loops = true,
+                                      .waves_per_trip = ICS_EVENT_WAVES,
+                                      .waves_per_create = ICS_EVENT_WAVES,
+                                      .slots_per_thread = ICS_REGION_PER_THREAD,
+                                      .warp_bytes = ICS_WARP_QUEUE_BYTES + ICS_REGION_SLOTS,
+                                      .long_visits = true,
+                                      .few_registers = true,
+                                      .lanes = 2,
+                                      .chains = 1,
+                                      .block = 128,
+                                      .refill = 4,
+                                      .candidates = {{.block = 128, .bounces_per_wave = 512}}},
     [ICS_SCHEDULE_MONOLITHIC] = {.entry = ENTRY(monolithic),
                                  .kernels = {{.name = "gpu_monolithic", .slots_per_thread = 1}},
                                  .slots_per_thread = 2,

@@ -52,8 +52,10 @@ typedef struct ics_gpu_schedule {
     /* A loop of small kernels (graphs/cuda/loop.c), with create, compaction and a profile of its
      * stages; else kernels[0] is the only kernel and each launch runs it once. */
     bool loops;
-    bool takes_steps;    /* the queue counts steps instead of photons */
-    bool long_visits;    /* one visit is graph.bounces_per_wave bounces */
+    bool compacts;    /* loops whose kernels visit every slot: the pool is compacted, and the second
+                         level cache keeps it */
+    bool takes_steps; /* the queue counts steps instead of photons */
+    bool long_visits; /* one visit is graph.bounces_per_wave bounces */
     bool counts_at_once; /* its kernels add every count to those of the lane, and have
                             ICS_COUNT_COPIES copies of the counts of histograms with many bins.
                             Otherwise they add to counts of their block */

@@ -192,7 +192,7 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
                                       gpu->program->is_ptx);
     }
     ICS_TRY(allocate_memory(gpu, &moved, &limits, error));
-    if (ics_schedule_row(gpu->options.schedule)->loops) {
+    if (ics_schedule_row(gpu->options.schedule)->compacts) {
         reserve_cache(ordinal);
     }
     CUDA_TRY(ordinal, error, cudaEventCreate(&gpu->origin));

@@ -17,7 +17,7 @@ static void set_window(ics_lane *lane)
 {
     int most = 0;
     size_t reserved = 0;
-    if (!lane->schedule->loops ||
+    if (!lane->schedule->compacts ||
         cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, lane->ordinal) !=
             cudaSuccess ||
         cudaDeviceGetLimit(&reserved, cudaLimitPersistingL2CacheSize) != cudaSuccess ||
@@ -41,7 +41,7 @@ static int find_kernels(ics_lane *lane, cudaLibrary_t library, icestream_error *
         CUDA_TRY(ordinal, error,
                  cudaLibraryGetKernel(&lane->kernels.of_waves[i], library, kernels[i].name));
     }
-    if (lane->schedule->loops) {
+    if (lane->schedule->compacts) {
         CUDA_TRY(ordinal, error,
                  cudaLibraryGetKernel(&lane->kernels.mark_vacant, library, "gpu_mark_vacant"));
     }

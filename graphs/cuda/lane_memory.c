@@ -94,7 +94,6 @@ static int lay_out_compaction(ics_lane *lane, arena *from, bool planned)
 #undef SPARE
         lane->loop.spare.capacity = lane->memory.capacity;
     }
-    lane->loop.clock = reserve(from, sizeof *lane->loop.clock);
     return ICESTREAM_OK;
 }
 
@@ -129,8 +128,11 @@ static int lay_out(ics_lane *lane, arena *from, ics_gpu_plan *plan)
     memory->capacity = ics_settings_lane_slots(options);
     memory->start_count = start_count(options);
     lay_out_columns(lane, from);
-    if (lane->schedule->loops) {
+    if (lane->schedule->compacts) {
         ICS_TRY(lay_out_compaction(lane, from, plan != NULL));
+    }
+    if (lane->schedule->loops) {
+        lane->loop.clock = reserve(from, sizeof *lane->loop.clock);
     }
     memory->progress = reserve(from, sizeof(ics_launch_progress));
     memory->shares = reserve(from, ICS_SHARES * sizeof(ics_share));

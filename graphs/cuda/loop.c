@@ -223,8 +223,9 @@ static int enqueue_decision(void *user, icestream_error *error)
     const ics_loop_compaction compaction = {.handle = self->compaction,
                                             .every = trips_between_compactions(lane)};
     const int result =
-        ics_compact_decide(lane->compute, self->in_graph ? &self->loop : NULL, &compaction,
-                           lane->memory.launch, lane->memory.shares, lane->memory.progress);
+        ics_compact_decide(lane->compute, self->in_graph ? &self->loop : NULL,
+                           lane->schedule->compacts ? &compaction : NULL, lane->memory.launch,
+                           lane->memory.shares, lane->memory.progress);
     return result == cudaSuccess
                ? ICESTREAM_OK
                : ics_check_failed((cudaError_t)result, "decide", lane->ordinal, error);
@@ -315,9 +316,12 @@ static int build_body(ics_lane *lane, cudaGraph_t body, cudaGraphConditionalHand
                       icestream_error *error)
 {
     decision self = {.lane = lane, .in_graph = true, .loop = loop};
-    CUDA_TRY(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
     cudaGraphNode_t decided = NULL;
+    if (!lane->schedule->compacts) {
+        return build_trip(lane, body, &self, &decided, error);
+    }
     cudaGraph_t compaction = NULL;
+    CUDA_TRY(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
     ICS_TRY(build_trip(lane, body, &self, &decided, error));
     ICS_TRY(add_conditional(lane, body, &decided, cudaGraphCondTypeIf, self.compaction, &compaction,
                             error));
@@ -331,6 +335,9 @@ static int build_for_host(ics_lane *lane, icestream_error *error)
     cudaGraphNode_t decided = NULL;
     ICS_TRY(build_trip(lane, lane->loop.graph, &self, &decided, error));
     CUDA_TRY(lane->ordinal, error, cudaGraphInstantiate(&lane->loop.trips, lane->loop.graph, 0));
+    if (!lane->schedule->compacts) {
+        return ICESTREAM_OK;
+    }
     CUDA_TRY(lane->ordinal, error, cudaGraphCreate(&lane->loop.compaction_graph, 0));
     ICS_TRY(build_compaction(lane, lane->loop.compaction_graph, error));
     CUDA_TRY(lane->ordinal, error,

@@ -103,7 +103,10 @@ static uint32_t pool_unit(const ics_gpu_options *options, const ics_gpu_schedule
         common =
             ics_tune_multiple_of(common, ics_settings_kernel(options, kernels[i].name).threads);
     }
-    return (uint32_t)common * (schedule->loops ? ICS_CHAIN_PER_THREAD * options->chains : 1);
+    if (!schedule->loops) {
+        return (uint32_t)common;
+    }
+    return (uint32_t)common * options->chains * ICS_CHAIN_PER_THREAD / schedule->slots_per_thread;
 }
 
 void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits)
@@ -130,7 +133,8 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
     const uint32_t unit = pool_unit(options, schedule);
     const uint32_t resident = (uint32_t)limits->processors * resident_threads(options);
     choose(&options->pool, schedule->pool ? schedule->pool : resident * options->lanes);
-    const uint32_t most = schedule->loops ? UINT32_MAX / 8 : resident * options->lanes;
+    const uint32_t most =
+        schedule->loops ? UINT32_MAX / 8 / schedule->slots_per_thread : resident * options->lanes;
     const uint32_t pool = options->pool < most ? options->pool : most;
     const uint32_t units = pool / options->lanes / unit;
     options->pool = (units ? units : 1) * unit * options->lanes;

@@ -22,6 +22,7 @@
 #endif
 #define ICS_WAVES_PER_CREATE 4u
 #define ICS_VISITS_PER_TRIP  2u
+#define ICS_EVENT_WAVES      3u /* of event-wavefront, in a trip, of which the last one flies */
 ICS_STATIC_ASSERT(ICS_WAVES_PER_TRIP % ICS_WAVES_PER_CREATE == 0,
                   "a trip has a whole number of creates");
 ICS_STATIC_ASSERT(ICS_WAVES_PER_TRIP >= 2, "photons are parked for one wave of a trip");
@@ -49,6 +50,12 @@ ICS_STATIC_ASSERT(ICS_CHAIN_PER_THREAD % ICS_CREATE_PER_THREAD == 0 &&
 #define ICS_WARP_LISTS            4u
 #define ICS_WARP_SLOTS_BYTES      ((56u + ICS_WARP_LISTS) * ICS_WARP_SLOTS)
 ICS_STATIC_ASSERT(ICS_WARP_SLOTS <= 32 * ICS_WARP_SLOTS_PER_THREAD, "every slot is in the pool");
+
+/* Slots of a region of event-wavefront for each thread of the warp that it belongs to. */
+#ifndef ICS_REGION_PER_THREAD /* tests of the kernels on a CPU have smaller regions */
+#define ICS_REGION_PER_THREAD 8u
+#endif
+#define ICS_REGION_SLOTS (32 * ICS_REGION_PER_THREAD)
 
 /* Shared memory of a block besides what its warps have: an upper bound. */
 #define ICS_BLOCK_BYTES 256u
@@ -198,7 +205,8 @@ enum {
     ICS_COLUMN_VACANT = 1 << 1,     /* create looks for free slots */
     ICS_COLUMN_LEFTOVERS = 1 << 2,  /* a warp keeps photons that it has not yet made */
     ICS_COLUMN_CANDIDATES = 1 << 3, /* collide looks for segments that may reach a module */
-    ICS_COLUMN_CURSORS = 1 << 4     /* a thread or a warp remembers the step that it works on */
+    ICS_COLUMN_CURSORS = 1 << 4,    /* a thread or a warp remembers the step that it works on */
+    ICS_COLUMN_NEEDS = 1 << 5       /* a slot says which kernel its photon needs next */
 };
 
 /* The columns of a pool are declared only here. Each of them is a pointer of ics_lane_memory to an
@@ -244,13 +252,15 @@ enum {
  *                segment among the layers (m)
  *   begin        wavefront: the begin of a segment that may touch a module
  *   cursors      schedules that take steps: emission, photons made
+ *   needs        event-wavefront, a byte per slot: the kernel that its photon needs (region.h)
  *   candidates   wavefront, a bit per slot: its segment may reach a module; for waves with an even
  *                and an odd number in the trip
  *   vacant       loops, a bit per slot: the slot is free
  *   leftovers    fused */
 #define ICS_POOL_COLUMNS(COLUMN, EITHER)                                                           \
     EITHER(COLUMN(ics_word, begin, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, false)                  \
-               COLUMN(uint32_t, cursors, 2, 1, ICS_COLUMN_CURSORS, 0xff, false))                   \
+               COLUMN(uint32_t, cursors, 2, 1, ICS_COLUMN_CURSORS, 0xff, false)                    \
+                   COLUMN(uint32_t, needs, 8, 32, ICS_COLUMN_NEEDS, 0xff, false))                  \
     ICS_MOVED_COLUMNS(COLUMN)                                                                      \
     COLUMN(ics_pair, extract, 1, 1, ICS_COLUMN_SEGMENT, 0xff, true)                                \
     COLUMN(uint32_t, segment, 1, 1, ICS_COLUMN_SEGMENT, 0xff, true)                                \

@@ -95,7 +95,8 @@ static const struct {
                                 "auto, cpu, cuda, cuda+cpu, gpu; did you mean 'gpu'?"},
     {"graph: {schedule: wavefornt}",
      "r.yaml:1:19: error: graph.schedule: found 'wavefornt', expected one of auto, wavefront, "
-     "fused, monolithic, job-queue, thread-per-step, warp-wavefront; did you mean 'wavefront'?"},
+     "fused, event-wavefront, monolithic, job-queue, thread-per-step, warp-wavefront; did you mean "
+     "'wavefront'?"},
     {"ice: {model: {}}", "r.yaml:1:14: error: ice.model: found a mapping, expected "
                          "south-pole-like or uniform"},
     /* texts and lists */

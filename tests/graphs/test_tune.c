@@ -59,6 +59,8 @@ static const struct {
     {ICS_TUNED_MONOLITHIC, {640, 0, 0}, 0, "found 640 threads, expected at most 608"},
     {ICS_TUNED_WARP_WAVEFRONT, {320, 0, 0}, 0, NULL},
     {ICS_TUNED_WARP_WAVEFRONT, {352, 0, 0}, 0, "found 352 threads, expected at most 320"},
+    {ICS_TUNED_FLY, {544, 0, 0}, 0, NULL},
+    {ICS_TUNED_FLY, {576, 0, 0}, 0, "found 576 threads, expected at most 544"},
     {ICS_TUNED_CREATE, {1024, 2, 0}, 0, NULL},
     {ICS_TUNED_COLLIDE, {1024, 0, 0}, 0, NULL},
     {ICS_TUNED_PROPAGATE, {0, 8, 0}, 256, NULL},

@@ -15,12 +15,8 @@
 #ifndef ICS_KERNELS_CUDA_DEVICE_WARP_LISTS_H
 #define ICS_KERNELS_CUDA_DEVICE_WARP_LISTS_H
 
+#include "kernels/cuda/device/fly.h"
 #include "kernels/cuda/device/persistent.h"
-#include "stages/bounce_work.h"
-#include "stages/hole_ice/column.h"
-
-/* Whether photons have bounces inside columns of hole ice, which are a stage then. */
-#define GPU_HAS_COLUMNS ICE_HAS_COLUMN_STAYS(GPU_SPECIAL_FEATURES)
 
 /* The lists of a warp, in the order in which gpu_choose_list() prefers them. A new stage is a list
  * in front of GPU_LIST_CREATE, one more of ICS_WARP_LISTS, and a case in the kernel. */

@@ -97,42 +97,6 @@ ICE_FN bool gpu_ends_launch(const ics_lane_memory *lane, bool open)
 
 /* ---- fly ------------------------------------------------------------------------------------- */
 
-/* A state of a photon besides its ice_fate and those of segment_words.h: its next bounce needs
- * another stage. */
-enum { GPU_NEEDS_STAGE = GPU_DROPPED + 1 };
-
-/* One bounce in ice, if that is the next one; otherwise sets the fate of the photon to
- * GPU_NEEDS_STAGE, or ends the photon. */
-ICE_FN void gpu_fly_once(const gpu_warp *warp, ice_active_photon *active)
-{
-    const ice_tables *tables = warp->tables;
-    ice_bounce bounce;
-    ice_work work;
-    ICE_CLOCK(PROPAGATE);
-    if (!ice_start_bounce_in_ice(GPU_SPECIAL_PROPAGATE, tables, active, &bounce, &work)) {
-        active->fate = work == ICE_WORK_NONE ? (uint32_t)ICE_LEFT : (uint32_t)GPU_NEEDS_STAGE;
-        return;
-    }
-    ICE_COUNT_SEGMENT(warp->sink, tables, &active->photon, bounce.height, bounce.length);
-    ICE_CLOCK(SCATTER);
-    ice_end_bounce_in_ice(GPU_SPECIAL_SCATTER, tables, &bounce, &active->photon, &active->random,
-                          &active->fate, &active->site);
-}
-
-/* The same for a bounce in a column of hole ice, which ends no photon. */
-ICE_FN void gpu_fly_in_column(const gpu_warp *warp, const ice_column_stay *stay,
-                              ice_active_photon *active)
-{
-    ICE_CLOCK(PROPAGATE);
-    if (!ice_bounce_in_column(GPU_SPECIAL_SCATTER, warp->tables, stay, active, warp->sink)) {
-        active->fate = GPU_NEEDS_STAGE;
-    }
-}
-
-/* As GPU_SPECIAL_REFILL, for photons in columns. Their bounces are short, so that a refill costs
- * more of them (the best of 8, 12 and 16 on an H200). */
-#define GPU_REFILL_IN_COLUMNS 12u
-
 /* Puts the photons that do not fly any more into their lists: those that need another stage, and
  * the slots of those that have ended. All threads of the warp. */
 ICE_FN void gpu_land(const gpu_warp *warp, gpu_list_counts *counts, uint32_t slot,
@@ -165,9 +129,9 @@ ICE_FN uint32_t gpu_fly_some(const gpu_warp *warp, const bool in_columns, uint32
     do {
         if (active->fate == ICE_ALIVE) {
             if (in_columns) {
-                gpu_fly_in_column(warp, stay, active);
+                gpu_fly_in_column(warp->tables, warp->sink, stay, active);
             } else {
-                gpu_fly_once(warp, active);
+                gpu_fly_once(warp->tables, warp->sink, active);
             }
         }
         flying = __ballot_sync(0xffffffffu, active->fate == ICE_ALIVE);
@@ -207,8 +171,8 @@ ICE_FN void gpu_fly(const gpu_warp *warp, gpu_list_counts *counts, bool *open, c
         if (taken != ICS_NOBODY) {
             slot = taken;
             active = gpu_slot_load(warp->lane, warp->slots, warp->tables, slot);
-            if (in_columns && !ice_column_stay_of(warp->tables, &active.photon, &stay)) {
-                stay.high = -ICE_INFINITY; /* no bounce is between the heights */
+            if (in_columns) {
+                gpu_begin_stay(warp->tables, &active.photon, &stay);
             }
         }
         const uint32_t given = listed - gpu_list_count(*counts, list);
@@ -253,10 +217,6 @@ ICE_FN uint32_t gpu_fly_and_collide(const gpu_warp *warp, uint32_t slot)
     }
     return gpu_leave(warp, slot, &active, GPU_LIST_FLY);
 }
-
-/* Without a list of photons in columns, the warp stays with them as long as this number of its
- * threads have one (the best of 4, 8, 16, 24 and 32 on an H200). */
-#define GPU_STAY_IN_COLUMNS 24
 
 /* Bounces whose segments may pass columns or touch a module. There is no other stage for modules in
  * ice with columns, because warps in different stages displace each other's instructions. */

@@ -13,6 +13,9 @@
 /* Few entries, so that most photons of a test find that of another count. */
 #define ICS_CACHE_ENTRIES 8u
 
+/* Small regions, so that a visit of fly often ends because its region is full. */
+#define ICS_REGION_PER_THREAD 4u
+
 #include "graphs/schedule.h"
 #include "kernels/cuda/device/stage_clock.h"
 #include "kernels/cuda/state.h"
@@ -192,12 +195,16 @@ extern const ics_gpu_schedule *grid_row; /* the schedule for which they are spec
 #define GPU_THREADS_SCATTER           (2 * GRID_BLOCK)
 #define GPU_THREADS_SCATTER_PROPAGATE (GRID_BLOCK / 2)
 #define GPU_THREADS_VISIT             GRID_BLOCK
+#define GPU_THREADS_FLY               GRID_BLOCK
+#define GPU_THREADS_COLUMN            (GRID_BLOCK / 2)
 #define GPU_BOUNDS_CREATE
 #define GPU_BOUNDS_PROPAGATE
 #define GPU_BOUNDS_COLLIDE
 #define GPU_BOUNDS_SCATTER
 #define GPU_BOUNDS_SCATTER_PROPAGATE
 #define GPU_BOUNDS_VISIT
+#define GPU_BOUNDS_FLY
+#define GPU_BOUNDS_COLUMN
 #define GPU_BOUNDS_MONOLITHIC
 #define GPU_BOUNDS_JOB_QUEUE
 #define GPU_BOUNDS_THREAD_PER_STEP

@@ -132,7 +132,9 @@ static uint32_t threads_of(const char *name)
                  {"gpu_collide", GPU_THREADS_COLLIDE},
                  {"gpu_scatter", GPU_THREADS_SCATTER},
                  {"gpu_scatter_propagate", GPU_THREADS_SCATTER_PROPAGATE},
-                 {"gpu_visit", GPU_THREADS_VISIT}};
+                 {"gpu_visit", GPU_THREADS_VISIT},
+                 {"gpu_fly", GPU_THREADS_FLY},
+                 {"gpu_column", GPU_THREADS_COLUMN}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
         if (strcmp(name, sizes[i].name) == 0) {
             return sizes[i].threads;

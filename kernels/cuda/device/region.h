@@ -1,0 +1,84 @@
+/* The regions of a pool of event-wavefront. A region is GPU_REGION_SLOTS slots that belong to one
+ * warp of every kernel, and each of its slots has a byte that says which kernel its photon needs
+ * next. So a region is the queues between the kernels: a warp puts a photon into a queue when it
+ * stores the photon in a free slot of its region with the byte of that kernel, and a warp of that
+ * kernel finds its photons when it reads the bytes of the region. No kernel counts the entries of a
+ * queue, and no warp waits for another one.
+ */
+#ifndef ICS_KERNELS_CUDA_DEVICE_REGION_H
+#define ICS_KERNELS_CUDA_DEVICE_REGION_H
+
+#include "kernels/cuda/device/persistent.h"
+
+#define GPU_REGION_SLOTS ICS_REGION_SLOTS
+ICS_STATIC_ASSERT(GPU_REGION_SLOTS <= 256, "an entry of a list is a byte");
+ICS_STATIC_ASSERT(ICS_REGION_PER_THREAD % 4 == 0, "a thread reads whole words of 4 bytes");
+
+/* The kernel that the photon in a slot needs next. */
+enum {
+    GPU_NEEDS_FLY,
+    GPU_NEEDS_COLLIDE,
+    GPU_NEEDS_COLUMN,
+    GPU_NEEDS_NOTHING = 0xff /* the slot is free, as in a new pool */
+};
+
+/* A list of slots of a region, in shared memory: their indices in the region. */
+typedef struct gpu_region_list {
+    uint8_t slots[GPU_REGION_SLOTS];
+} gpu_region_list;
+
+/* The first slot of the region of this warp. `threads`: of a block. */
+ICE_FN uint32_t gpu_region_first(ics_chain chain, uint32_t threads)
+{
+    const uint32_t warp = blockIdx.x * (threads / 32) + threadIdx.x / 32;
+    return chain.first + warp * GPU_REGION_SLOTS;
+}
+
+ICE_FN void gpu_set_need(const ics_lane_memory *lane, uint32_t slot, uint32_t need)
+{
+    ((uint8_t *)lane->needs)[slot] = (uint8_t)need;
+}
+
+/* Lists the slots of a region whose photons have a need: from the front of the list, or from its
+ * back. Returns their number. All threads of the warp, which the caller synchronises before it
+ * reads the list. */
+ICE_FN uint32_t gpu_list_region(const ics_lane_memory *lane, uint32_t first, uint32_t need,
+                                bool at_front, gpu_region_list *list)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < ICS_REGION_PER_THREAD / 4; ++i) {
+        const uint32_t word = 32 * i + threadIdx.x % 32;
+        const uint32_t needs = lane->needs[first / 4 + word];
+        for (uint32_t byte = 0; byte < 4; ++byte) {
+            const bool has = (needs >> (8 * byte) & 255u) == need;
+            const uint32_t all = __ballot_sync(0xffffffffu, has);
+            if (has) {
+                const uint32_t entry = count + (uint32_t)__popc(all & gpu_threads_before());
+                list->slots[at_front ? entry : GPU_REGION_SLOTS - 1 - entry] =
+                    (uint8_t)(4 * word + byte);
+            }
+            count += (uint32_t)__popc(all);
+        }
+    }
+    return count;
+}
+
+/* Stores a photon that lives in a slot, and what it needs. */
+ICE_FN void gpu_put_in_region(const ics_lane_memory *lane, uint32_t slot,
+                              const ice_active_photon *active, uint32_t need)
+{
+    gpu_store_words(lane, slot, gpu_photon_pack(&active->photon, active->fate == GPU_WAITS));
+    lane->random[slot] = active->random;
+    gpu_set_need(lane, slot, need);
+}
+
+/* Adds the change of the photons in a region to those of the pool. One thread of the warp. */
+ICE_FN void gpu_region_add(const ics_lane_memory *lane, uint32_t after, uint32_t before,
+                           uint32_t waiting)
+{
+    if (threadIdx.x % 32 == 0) {
+        gpu_pool_add(lane, after - before, waiting);
+    }
+}
+
+#endif
