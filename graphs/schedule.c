@@ -36,10 +36,10 @@ enum {
 #define WAVEFRONT_BATCH (1u << 25)
 
 /* A kernel of event-wavefront: one warp for each region. */
-#define EVENT_KERNEL(word, when, of_stage)                                                         \
+#define EVENT_KERNEL(word, when, of_stage, ...)                                                    \
     {                                                                                              \
         .name = "gpu_" #word, .slots_per_thread = ICS_REGION_PER_THREAD, .waves = (when),          \
-        .stage = (of_stage)                                                                        \
+        .stage = (of_stage), __VA_ARGS__                                                           \
     }
 
 /* The kernels of wavefront that are the same with and without the join. */
@@ -119,7 +119,8 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                            {.block = 128, .bounces_per_wave = 256}}},
     [ICS_SCHEDULE_EVENT_WAVEFRONT] = {.entry = ENTRY(event_wavefront),
                                       .kernels = {EVENT_KERNEL(collide, ICS_ALL_WAVES, 2),
-                                                  EVENT_KERNEL(column, ICS_ALL_WAVES, 3),
+                                                  EVENT_KERNEL(column, ICS_ALL_WAVES, 3,
+                                                               .in_columns = true),
                                                   EVENT_KERNEL(fly, ICS_LAST_WAVE, 1)},
                                       .columns = ICS_COLUMN_NEEDS,
                                       .loops = true,

@@ -31,6 +31,7 @@ typedef struct ics_schedule_kernel {
     uint32_t stage;          /* in a profile, its time counts as create (0), propagate (1),
                                 collide (2) or scatter (3) */
     bool sparse;             /* the kernel visits few slots: they do not count in the traffic */
+    bool in_columns;         /* the kernel runs only where ice_bounce_in_column() is called */
     ics_kernel_waves waves;  /* loops */
     bool parallel;   /* loops: the kernels that follow in its chain do not wait for it, up to one
                         that awaits it */

@@ -3,7 +3,6 @@
 #include "base/disk.h"
 #include "kernels/cache/cache.h"
 #include "kernels/cuda/photon_counts.h"
-#include "stages/hole_ice/hole.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,11 +51,9 @@ static bool block_fits(const ics_gpu_options *one)
 /* Whether a choice begins with this schedule. */
 static bool is_preferred(const ics_choice_request *request, const ics_gpu_schedule *schedule)
 {
-    const char *const *custom = request->options->custom;
-    const bool has_columns = ICE_HAS_COLUMN_STAYS(request->tables->device.features) &&
-                             custom[ICS_STAGE_PROPAGATE] == NULL &&
-                             custom[ICS_STAGE_COLLIDE] == NULL;
-    return has_columns ? schedule->preferred_in_columns : schedule->preferred;
+    return ics_settings_has_columns(request->options, &request->tables->device)
+               ? schedule->preferred_in_columns
+               : schedule->preferred;
 }
 
 int ics_choice_best(const ics_choice_request *request, const ics_choice_results *results,

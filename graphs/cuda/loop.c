@@ -126,9 +126,11 @@ static int add_waves(ics_lane *lane, ics_chain chain, sequence *nodes, icestream
 {
     const ics_gpu_schedule *schedule = lane->schedule;
     const ics_schedule_kernel *kernels = ics_schedule_kernels(schedule, lane->options->join);
+    const bool has_columns = ics_settings_has_columns(lane->options, &lane->tables);
     for (chain.wave = 0; chain.wave < schedule->waves_per_trip; ++chain.wave) {
         for (uint32_t i = 0; kernels[i].name != NULL; ++i) {
-            if (!ics_schedule_has_kernel(schedule, &kernels[i], chain.wave)) {
+            if (!ics_schedule_has_kernel(schedule, &kernels[i], chain.wave) ||
+                (kernels[i].in_columns && !has_columns)) {
                 continue;
             }
             void *arguments[] = {&lane->tables, &lane->memory, &chain};

@@ -79,8 +79,8 @@ static double share_of_waves(const ics_gpu_schedule *schedule, const ics_schedul
     return schedule->waves_per_trip > 0 ? (double)waves / schedule->waves_per_trip : 1.0;
 }
 
-static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int architecture,
-                        icestream_error *error)
+static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, const ice_tables *tables,
+                        int architecture, icestream_error *error)
 {
     const ics_gpu_schedule *schedule = ics_schedule_row(plan->options.schedule);
     const processor_limits processor = processor_of(architecture);
@@ -91,6 +91,9 @@ static int plan_kernels(ics_gpu_plan *plan, const ics_program *program, int arch
     const ics_schedule_kernel *rows = ics_schedule_kernels(schedule, plan->options.join);
     for (size_t i = 0; rows[i].name != NULL; ++i) {
         const ics_schedule_kernel *row = &rows[i];
+        if (row->in_columns && !ics_settings_has_columns(&plan->options, tables)) {
+            continue;
+        }
         ics_kernel_resources unknown = {.registers = 0}; /* the driver compiles PTX later */
         snprintf(unknown.name, sizeof unknown.name, "%s", row->name);
         const ics_kernel_resources *resources =
@@ -128,7 +131,7 @@ static int plan_program(ics_gpu_plan *plan, const ics_tables *tables, int archit
     ics_program *program = NULL;
     ICS_TRY(ics_program_create(&options, &program, error));
     plan->origin = program->origin;
-    const int status = plan_kernels(plan, program, architecture, error);
+    const int status = plan_kernels(plan, program, &tables->device, architecture, error);
     ics_program_destroy(program);
     return status;
 }

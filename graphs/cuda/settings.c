@@ -4,6 +4,7 @@
 #include "kernels/cuda/photon_counts.h"
 #include "kernels/cuda/specialise.h"
 #include "kernels/cuda/state.h"
+#include "stages/hole_ice/hole.h"
 
 #include <string.h>
 
@@ -185,6 +186,12 @@ ics_kernel_tune ics_settings_kernel(const ics_gpu_options *options, const char *
         return options->tune.kernels[kernel];
     }
     return (ics_kernel_tune){.threads = options->block, .blocks = options->blocks_per_processor};
+}
+
+bool ics_settings_has_columns(const ics_gpu_options *options, const ice_tables *tables)
+{
+    return ICE_HAS_COLUMN_STAYS(tables->features) && options->custom[ICS_STAGE_PROPAGATE] == NULL &&
+           options->custom[ICS_STAGE_COLLIDE] == NULL;
 }
 
 uint32_t ics_settings_lane_slots(const ics_gpu_options *options)

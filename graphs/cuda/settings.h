@@ -39,6 +39,9 @@ bool ics_settings_candidate(const ics_gpu_options *options, size_t index, ics_gp
  * and so are the settings. Kernels that graph.tune does not have get those of the whole graph. */
 ics_kernel_tune ics_settings_kernel(const ics_gpu_options *options, const char *name);
 
+/* Whether photons have bounces inside columns of hole ice that ice_bounce_in_column() computes. */
+bool ics_settings_has_columns(const ics_gpu_options *options, const ice_tables *tables);
+
 /* The number of slots in the pool of one lane. The options are resolved. */
 uint32_t ics_settings_lane_slots(const ics_gpu_options *options);
 

@@ -56,7 +56,7 @@ ICE_FN void gpu_leave_fly(const ics_lane_memory *lane, gpu_fly_region *region, b
 
 /* Gives listed photons to threads that have none, as long as there are both; their slots become
  * free. `idle` has a bit for each thread with `is_idle`. All threads of the warp. */
-ICE_FN void gpu_take_listed(const ics_lane_memory *lane, const ice_tables *tables,
+ICE_FN void gpu_load_listed(const ics_lane_memory *lane, const ice_tables *tables,
                             gpu_fly_region *region, bool is_idle, uint32_t idle, uint32_t *counts,
                             ice_active_photon *active)
 {
@@ -133,7 +133,7 @@ ICS_KERNEL GPU_BOUNDS_FLY gpu_fly(const __grid_constant__ ice_tables given,
             break;
         }
         if (region.listed > 0) {
-            gpu_take_listed(&lane, &tables, &region, active.fate != ICE_ALIVE, ~flying, counts,
+            gpu_load_listed(&lane, &tables, &region, active.fate != ICE_ALIVE, ~flying, counts,
                             &active);
             continue;
         }
