@@ -16,7 +16,7 @@
     X(SCATTER, scatter, true, 0u)                                                                  \
     X(SCATTER_PROPAGATE, scatter_propagate, true, 0u)                                              \
     X(VISIT, visit, true, ICS_WARP_QUEUE_BYTES)                                                    \
-    X(FLY, fly, true, ICS_WARP_QUEUE_BYTES + ICS_REGION_SLOTS)                                     \
+    X(FLY, fly, true, ICS_WARP_FLY_BYTES)                                                          \
     X(COLUMN, column, true, ICS_REGION_SLOTS)                                                      \
     X(MONOLITHIC, monolithic, false, ICS_WARP_QUEUE_BYTES)                                         \
     X(JOB_QUEUE, job_queue, false, ICS_WARP_QUEUE_BYTES)                                           \

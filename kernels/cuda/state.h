@@ -57,6 +57,9 @@ ICS_STATIC_ASSERT(ICS_WARP_SLOTS <= 32 * ICS_WARP_SLOTS_PER_THREAD, "every slot 
 #endif
 #define ICS_REGION_SLOTS (32 * ICS_REGION_PER_THREAD)
 
+/* Shared memory of a warp of fly (gpu_fly_warp in kernels/cuda/device/event_wavefront.h). */
+#define ICS_WARP_FLY_BYTES (ICS_WARP_QUEUE_BYTES + ICS_REGION_SLOTS + 392u)
+
 /* Shared memory of a block besides what its warps have: an upper bound. */
 #define ICS_BLOCK_BYTES 256u
 

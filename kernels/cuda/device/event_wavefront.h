@@ -10,6 +10,10 @@
  * is in a slot, before a bounce that this kernel begins again (warp_wavefront.h says why). The
  * slots are those of regions (region.h), each of which one warp of every kernel looks after.
  *
+ * Where a header of the user decides about every segment (ICE_SEARCHES_ALL), every bounce would be
+ * one of collide. Then fly computes whole bounces, and collide only those for whose hits there was
+ * no room.
+ *
  * A visit of fly ends after GPU_SPECIAL_BOUNCES bounces, when the steps are used up, or when the
  * region has no room for more photons. Then the photons in registers wait in slots, too.
  */
@@ -28,67 +32,188 @@ ICE_FN uint32_t gpu_need_of(const ice_tables *tables, const ice_photon *photon)
 
 /* ---- fly ------------------------------------------------------------------------------------- */
 
-/* The region of a warp of fly, and one list of its slots: in front those whose photons shall fly,
- * at the back the free ones. */
-typedef struct gpu_fly_region {
-    gpu_region_list *list;
-    uint32_t first;        /* slot */
+/* What a warp of fly has in shared memory, so that few of its variables take registers while
+ * photons fly. The list has the slots of its region whose photons shall fly in front, and the free
+ * ones at its back. */
+typedef struct gpu_fly_warp {
+    gpu_warp_queue queue;
+    gpu_region_list list;
     uint32_t listed, room; /* numbers of photons that shall fly, and of free slots */
-} gpu_fly_region;
+    float wavelengths[32]; /* the identities of the photons of the threads */
+    uint32_t emissions[32], photon_ids[32];
+} gpu_fly_warp;
+ICS_STATIC_ASSERT(sizeof(gpu_fly_warp) == ICS_WARP_FLY_BYTES, "the host computes with this size");
 
-/* The room that a warp needs before it creates photons: for 32 new ones, and for those in its
- * registers. */
-#define GPU_ROOM_TO_CREATE 64u
+/* Whether the identities of photons that fly are in shared memory: no bounce needs them. */
+#define GPU_KEEPS_IDENTITIES (!GPU_COUNTS_SEGMENTS && !ICE_SEARCHES_ALL)
+
+ICE_FN void gpu_keep_identity(gpu_fly_warp *warp, const ice_photon *photon)
+{
+    if (GPU_KEEPS_IDENTITIES) {
+        warp->wavelengths[threadIdx.x % 32] = photon->wavelength;
+        warp->emissions[threadIdx.x % 32] = photon->emission;
+        warp->photon_ids[threadIdx.x % 32] = photon->photon_id;
+    }
+}
+
+ICE_FN void gpu_identify(const gpu_fly_warp *warp, ice_photon *photon)
+{
+    if (GPU_KEEPS_IDENTITIES) {
+        photon->wavelength = warp->wavelengths[threadIdx.x % 32];
+        photon->emission = warp->emissions[threadIdx.x % 32];
+        photon->photon_id = warp->photon_ids[threadIdx.x % 32];
+    }
+}
+
+/* One bounce of the photon of a thread. Otherwise the fate of the photon becomes GPU_NEEDS_STAGE,
+ * and *recorded is the number of hits of its segment that are recorded. */
+ICE_FN void gpu_fly_bounce(const ice_tables *tables, gpu_hit_sink *sink, ice_active_photon *active,
+                           uint32_t *recorded)
+{
+    if (!ICE_SEARCHES_ALL) {
+        gpu_fly_once(tables, sink, active);
+        return;
+    }
+    const ice_variants variants = gpu_special_variants();
+    uint32_t hits = 0; /* not used: gpu_put_hit counts them */
+    if (ice_bounce_photon(&variants, tables, active, sink, &hits, recorded) < 0) {
+        active->fate = GPU_NEEDS_STAGE;
+    }
+}
 
 /* Puts the photons of the threads with `puts` into free slots, of which there are enough. All
  * threads of the warp. */
-ICE_FN void gpu_leave_fly(const ics_lane_memory *lane, gpu_fly_region *region, bool puts,
-                          uint32_t need, const ice_active_photon *active)
+ICE_FN void gpu_leave_fly(const ics_lane_memory *lane, gpu_fly_warp *warp, uint32_t first,
+                          bool puts, uint32_t need, const ice_active_photon *active,
+                          uint32_t recorded)
 {
     const uint32_t putting = __ballot_sync(0xffffffffu, puts);
+    const uint32_t room = warp->room;
     if (puts) {
         const uint32_t rank = (uint32_t)__popc(putting & gpu_threads_before());
-        const uint32_t entry = GPU_REGION_SLOTS - region->room + rank;
-        gpu_put_in_region(lane, region->first + region->list->slots[entry], active, need);
+        const uint32_t slot = first + warp->list.slots[GPU_REGION_SLOTS - room + rank];
+        gpu_put_in_region(lane, slot, active, need);
+        if (ICE_SEARCHES_ALL && recorded > 0) {
+            lane->recorded[slot] = recorded;
+        }
     }
-    region->room -= (uint32_t)__popc(putting);
+    __syncwarp();
+    if (threadIdx.x % 32 == 0) {
+        warp->room = room - (uint32_t)__popc(putting);
+    }
+    __syncwarp();
 }
 
 /* Gives listed photons to threads that have none, as long as there are both; their slots become
  * free. `idle` has a bit for each thread with `is_idle`. All threads of the warp. */
 ICE_FN void gpu_load_listed(const ics_lane_memory *lane, const ice_tables *tables,
-                            gpu_fly_region *region, bool is_idle, uint32_t idle, uint32_t *counts,
-                            ice_active_photon *active)
+                            gpu_fly_warp *warp, uint32_t first, bool is_idle, uint32_t idle,
+                            uint32_t *counts, ice_active_photon *active)
 {
+    const uint32_t listed = warp->listed, room = warp->room;
     const uint32_t rank = (uint32_t)__popc(idle & gpu_threads_before());
-    const bool takes = is_idle && rank < region->listed;
-    const uint32_t index = takes ? region->list->slots[region->listed - 1 - rank] : 0;
+    const bool takes = is_idle && rank < listed;
+    const uint32_t index = takes ? warp->list.slots[listed - 1 - rank] : 0;
     __syncwarp(); /* all have read their entries, and those of free slots come behind them */
     if (takes) {
         gpu_finish_photon(lane, tables, counts, active);
-        gpu_load_slot(lane, tables, active, region->first + index);
-        gpu_set_need(lane, region->first + index, GPU_NEEDS_NOTHING);
-        region->list->slots[GPU_REGION_SLOTS - 1 - region->room - rank] = (uint8_t)index;
+        gpu_load_slot(lane, tables, active, first + index);
+        gpu_set_need(lane, first + index, GPU_NEEDS_NOTHING);
+        warp->list.slots[GPU_REGION_SLOTS - 1 - room - rank] = (uint8_t)index;
     }
-    const uint32_t taken = min((uint32_t)__popc(idle), region->listed);
-    region->listed -= taken;
-    region->room += taken;
+    if (threadIdx.x % 32 == 0) {
+        const uint32_t taken = min((uint32_t)__popc(idle), listed);
+        warp->listed = listed - taken;
+        warp->room = room + taken;
+    }
     __syncwarp();
 }
 
 /* Stores the photons of the queue that no thread has taken. All threads of the warp. */
-ICE_FN void gpu_leave_queue(gpu_warp_queue *queue, uint32_t queued, const ics_lane_memory *lane,
-                            const ice_tables *tables, gpu_fly_region *region, uint32_t *counts)
+ICE_FN void gpu_leave_queue(gpu_fly_warp *warp, uint32_t queued, const ics_lane_memory *lane,
+                            const ice_tables *tables, uint32_t first, uint32_t *counts)
 {
     const uint32_t entry = threadIdx.x % 32;
     ice_active_photon active = {0};
     __syncwarp(); /* all threads have taken their photons */
     if (entry < queued) {
-        active = gpu_queue_unpack(queue, tables, entry);
+        active = gpu_queue_unpack(&warp->queue, tables, entry);
     } else {
-        gpu_queue_count_end(queue, entry, lane, tables, counts);
+        gpu_queue_count_end(&warp->queue, entry, lane, tables, counts);
     }
-    gpu_leave_fly(lane, region, entry < queued, GPU_NEEDS_FLY, &active);
+    gpu_leave_fly(lane, warp, first, entry < queued, GPU_NEEDS_FLY, &active, 0);
+}
+
+/* The begin of a visit: lists the slots of the region, and subtracts its photons from those of the
+ * pool until gpu_end_fly(). All threads of the warp. */
+ICE_FN void gpu_begin_fly(const ics_lane_memory *lane, uint32_t first, gpu_fly_warp *warp)
+{
+    const uint32_t listed = gpu_list_region(lane, first, GPU_NEEDS_FLY, true, true, &warp->list);
+    const uint32_t room = gpu_list_region(lane, first, GPU_NEEDS_NOTHING, true, false, &warp->list);
+    warp->queue.ended[threadIdx.x % 32] = GPU_IDLE;
+    if (threadIdx.x % 32 == 0) {
+        warp->listed = listed;
+        warp->room = room;
+        gpu_pool_add(lane, room - GPU_REGION_SLOTS, 0);
+    }
+    __syncwarp();
+}
+
+/* The end of a visit: stores the photons of the threads and of the queue. All threads of the warp.
+ */
+ICE_FN void gpu_end_fly(const ics_lane_memory *lane, const ice_tables *tables, uint32_t first,
+                        gpu_fly_warp *warp, uint32_t queued, uint32_t *counts,
+                        ice_active_photon *active)
+{
+    gpu_identify(warp, &active->photon);
+    gpu_finish_photon(lane, tables, counts, active);
+    gpu_leave_fly(lane, warp, first, active->fate == ICE_ALIVE, GPU_NEEDS_FLY, active, 0);
+    gpu_leave_queue(warp, queued, lane, tables, first, counts);
+    if (threadIdx.x % 32 == 0) {
+        gpu_pool_add(lane, GPU_REGION_SLOTS - warp->room, 0);
+    }
+}
+
+/* The bounces that a visit has left when no photon will be created any more: it ends with its
+ * photons. */
+#define GPU_BOUNCES_TO_END (1 << 30)
+
+/* Stores the photons that need another kernel, and gives photons to the threads without one.
+ * `flying` has a bit for each thread whose photon flies. Returns false if the visit ends. All
+ * threads of the warp. */
+ICE_FN bool gpu_refill_fly(const ics_lane_memory *lane, const ice_tables *tables, uint32_t first,
+                           gpu_fly_warp *warp, uint32_t flying, uint32_t *queued, int *bounces,
+                           uint32_t *recorded, uint32_t *counts, ice_active_photon *active)
+{
+    const bool leaves = active->fate == GPU_NEEDS_STAGE;
+    gpu_identify(warp, &active->photon);
+    if (__any_sync(0xffffffffu, leaves)) {
+        gpu_leave_fly(lane, warp, first, leaves, leaves ? gpu_need_of(tables, &active->photon) : 0u,
+                      active, *recorded);
+        active->fate = leaves ? (uint32_t)GPU_IDLE : active->fate;
+        *recorded = 0;
+    }
+    const bool is_idle = active->fate != ICE_ALIVE;
+    bool goes_on = *bounces > 0;
+    if (goes_on && warp->listed > 0) {
+        gpu_load_listed(lane, tables, warp, first, is_idle, ~flying, counts, active);
+    } else if (goes_on) {
+        bool open = *bounces <= GPU_SPECIAL_BOUNCES; /* there may be more photons to create */
+        if (*queued == 0 && open && warp->room >= GPU_ROOM_TO_CREATE) {
+            *queued = gpu_queue_refill(&warp->queue, lane, tables, counts);
+            open = *queued > 0;
+        }
+        if (*queued > 0) {
+            *queued = gpu_queue_assign(&warp->queue, tables, *queued, is_idle, ~flying, active);
+        } else if (open || !lane->launch->drain || flying == 0) {
+            /* There is no photon for these threads. The others fly on only if no more will come. */
+            goes_on = false;
+        } else {
+            *bounces = GPU_BOUNCES_TO_END;
+        }
+    }
+    gpu_keep_identity(warp, &active->photon);
+    return goes_on;
 }
 
 ICS_KERNEL GPU_BOUNDS_FLY gpu_fly(const __grid_constant__ ice_tables given,
@@ -96,103 +221,120 @@ ICS_KERNEL GPU_BOUNDS_FLY gpu_fly(const __grid_constant__ ice_tables given,
                                   const ics_chain chain)
 {
     __shared__ uint32_t counts[GPU_BLOCK_COUNTS];
-    __shared__ gpu_warp_queue queues[GPU_THREADS_FLY / 32];
-    __shared__ gpu_region_list lists[GPU_THREADS_FLY / 32];
+    __shared__ gpu_fly_warp warps[GPU_THREADS_FLY / 32];
     gpu_counts_clear(counts);
     const ice_tables tables = gpu_special_tables(&given);
     gpu_hit_sink sink = {&lane, counts};
-    gpu_fly_region region = {&lists[threadIdx.x / 32], gpu_region_first(chain, GPU_THREADS_FLY), 0,
-                             0};
-    region.listed = gpu_list_region(&lane, region.first, GPU_NEEDS_FLY, true, region.list);
-    region.room = gpu_list_region(&lane, region.first, GPU_NEEDS_NOTHING, false, region.list);
-    const uint32_t before = GPU_REGION_SLOTS - region.room;
+    const uint32_t first = gpu_region_first(chain, GPU_THREADS_FLY);
+    gpu_fly_warp *warp = &warps[threadIdx.x / 32];
+    gpu_begin_fly(&lane, first, warp);
     ice_active_photon active = {0};
     active.fate = GPU_IDLE;
-    uint32_t queued;
-    gpu_warp_queue *queue = gpu_queue_begin(queues, &queued);
-    __syncwarp();
-    bool open = true;                          /* there may be more photons to create */
-    uint32_t enough = 32 - GPU_SPECIAL_REFILL; /* photons with which the warp looks for no more */
-    int bounces = GPU_SPECIAL_BOUNCES;         /* left in this visit */
+    uint32_t queued = 0, recorded = 0;
+    int bounces = GPU_SPECIAL_BOUNCES; /* left in this visit */
     for (;;) {
         const uint32_t flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
+        const uint32_t enough =
+            bounces > GPU_SPECIAL_BOUNCES ? 0 : 32 - GPU_SPECIAL_REFILL; /* needs no more photons */
         if ((uint32_t)__popc(flying) > enough) {
             if (active.fate == ICE_ALIVE) {
-                gpu_fly_once(&tables, &sink, &active);
+                gpu_fly_bounce(&tables, &sink, &active, &recorded);
             }
             --bounces;
-            continue;
-        }
-        const bool leaves = active.fate == GPU_NEEDS_STAGE;
-        gpu_leave_fly(&lane, &region, leaves, leaves ? gpu_need_of(&tables, &active.photon) : 0u,
-                      &active);
-        if (leaves) {
-            active.fate = GPU_IDLE;
-        }
-        if (bounces <= 0) {
+        } else if (!gpu_refill_fly(&lane, &tables, first, warp, flying, &queued, &bounces,
+                                   &recorded, counts, &active)) {
             break;
         }
-        if (region.listed > 0) {
-            gpu_load_listed(&lane, &tables, &region, active.fate != ICE_ALIVE, ~flying, counts,
-                            &active);
-            continue;
-        }
-        if (queued == 0 && open && region.room >= GPU_ROOM_TO_CREATE) {
-            queued = gpu_queue_refill(queue, &lane, &tables, counts);
-            open = queued > 0;
-        }
-        if (queued > 0) {
-            queued = gpu_queue_assign(queue, &tables, queued, active.fate != ICE_ALIVE, ~flying,
-                                      &active);
-            continue;
-        }
-        /* There is no photon for the idle threads. The others fly on only if no more will come. */
-        if (open || !lane.launch->drain || flying == 0) {
-            break;
-        }
-        enough = 0;
     }
-    gpu_finish_photon(&lane, &tables, counts, &active);
-    gpu_leave_fly(&lane, &region, active.fate == ICE_ALIVE, GPU_NEEDS_FLY, &active);
-    gpu_leave_queue(queue, queued, &lane, &tables, &region, counts);
-    gpu_region_add(&lane, GPU_REGION_SLOTS - region.room, before, 0);
+    gpu_end_fly(&lane, &tables, first, warp, queued, counts, &active);
     gpu_counts_add(counts, &lane);
 }
 
 /* ---- collide --------------------------------------------------------------------------------- */
 
-/* One whole bounce of the photon in a slot, and further ones in columns of hole ice that are no
- * stage. Returns the fate of the photon. All threads of the warp; those without a slot have
- * ICS_NOBODY. */
-ICE_FN uint32_t gpu_collide_slot(const ics_lane_memory *lane, const ice_tables *tables,
-                                 gpu_hit_sink *sink, uint32_t slot)
+/* Bounces that collide computes of a photon before it flies again: near a module, the next bounces
+ * often need collide, too. */
+#define GPU_COLLIDE_BOUNCES 4
+
+/* Threads without a photon at which a warp of collide takes more from its list. */
+#define GPU_COLLIDE_REFILL 8u
+
+/* Whether the launch has only its last photons left. Then collide computes them to their end, all
+ * their bounces, because small kernels would wait for each other longer than they compute. */
+ICE_FN bool gpu_finishes(const ics_lane_memory *lane)
+{
+    const bool ends = *(volatile uint64_t *)&lane->progress->next >= lane->launch->end;
+    return __any_sync(0xffffffffu, ends && lane->launch->drain);
+}
+
+/* Lists the slots of a region on which collide works. All threads of the warp. */
+ICE_FN uint32_t gpu_list_collide(const ics_lane_memory *lane, uint32_t first, bool finishes,
+                                 gpu_region_list *list)
+{
+    if (finishes) {
+        return gpu_list_region(lane, first, GPU_NEEDS_NOTHING, false, true, list);
+    }
+    const uint32_t listed = gpu_list_region(lane, first, GPU_NEEDS_COLLIDE, true, true, list);
+    return gpu_is_due(lane, first, listed) ? listed : 0;
+}
+
+/* What a photon needs after a bounce in collide; GPU_NEEDS_COLLIDE: it stays there. */
+ICE_FN uint32_t gpu_need_after(const ice_tables *tables, const ice_photon *photon, int bounces,
+                               bool finishes)
+{
+    if (!finishes && (tables->features & ICE_HAS_HOLES) != 0 &&
+        ice_in_hole(tables, photon->x, photon->y)) {
+        return GPU_HAS_COLUMNS ? GPU_NEEDS_COLUMN : GPU_NEEDS_COLLIDE;
+    }
+    return finishes || bounces > 0 ? GPU_NEEDS_COLLIDE : GPU_NEEDS_FLY;
+}
+
+/* Works off the list of a warp. Adds to *ended and *waiting the numbers of photons that ended, and
+ * that wait. All threads of the warp. */
+ICE_FN void gpu_collide_region(const ics_lane_memory *lane, const ice_tables *tables,
+                               gpu_hit_sink *sink, uint32_t first, const gpu_region_list *list,
+                               uint32_t listed, bool finishes, uint32_t *ended, uint32_t *waiting)
 {
     ice_active_photon active = {0};
+    uint32_t slot = ICS_NOBODY, working = 0;
+    int bounces = 0;
     active.fate = GPU_IDLE;
-    uint32_t need = GPU_NEEDS_NOTHING;
-    if (slot != ICS_NOBODY) {
-        gpu_load_slot(lane, tables, &active, slot);
-        need = GPU_NEEDS_COLLIDE;
-    }
     do {
-        if (need == GPU_NEEDS_COLLIDE) {
-            gpu_bounce(lane, tables, sink, &active, slot);
-            const bool stays = active.fate == ICE_ALIVE &&
-                               (tables->features & ICE_HAS_HOLES) != 0 &&
-                               ice_in_hole(tables, active.photon.x, active.photon.y);
-            need = !stays ? GPU_NEEDS_FLY : GPU_HAS_COLUMNS ? GPU_NEEDS_COLUMN : GPU_NEEDS_COLLIDE;
+        const uint32_t rank = (uint32_t)__popc(~working & gpu_threads_before());
+        if (active.fate != ICE_ALIVE && rank < listed) {
+            slot = first + list->slots[listed - 1 - rank];
+            gpu_load_slot(lane, tables, &active, slot);
+            bounces = GPU_COLLIDE_BOUNCES;
         }
-    } while ((uint32_t)__popc(__ballot_sync(0xffffffffu, need == GPU_NEEDS_COLLIDE)) >=
-             GPU_STAY_IN_COLUMNS);
-    const uint32_t fate = active.fate;
-    gpu_finish_photon(lane, tables, sink->counts, &active);
-    if (gpu_has_photon(&active)) {
-        gpu_put_in_region(lane, slot, &active,
-                          fate == GPU_WAITS ? (uint32_t)GPU_NEEDS_COLLIDE : need);
-    } else if (slot != ICS_NOBODY) {
-        gpu_set_need(lane, slot, GPU_NEEDS_NOTHING);
-    }
-    return active.fate;
+        const uint32_t before = (uint32_t)__popc(working);
+        const uint32_t taken = min(32 - before, listed);
+        listed -= taken;
+        const uint32_t refill = listed > 0 ? GPU_COLLIDE_REFILL : 1;
+        const uint32_t enough = before + taken > refill ? before + taken - refill : 0;
+        bool ends = false, waits = false;
+        do {
+            if (active.fate == ICE_ALIVE) {
+                gpu_bounce(lane, tables, sink, &active, slot);
+                --bounces;
+                const uint32_t need =
+                    active.fate == ICE_ALIVE
+                        ? gpu_need_after(tables, &active.photon, bounces, finishes)
+                        : (uint32_t)GPU_NEEDS_COLLIDE;
+                waits = active.fate == GPU_WAITS;
+                if (waits || need != GPU_NEEDS_COLLIDE) {
+                    gpu_put_in_region(lane, slot, &active, need);
+                    active.fate = GPU_IDLE;
+                } else if (active.fate != ICE_ALIVE) {
+                    gpu_finish_photon(lane, tables, sink->counts, &active);
+                    gpu_set_need(lane, slot, GPU_NEEDS_NOTHING);
+                    ends = true;
+                }
+            }
+            working = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
+        } while ((uint32_t)__popc(working) > enough);
+        *ended += (uint32_t)__popc(__ballot_sync(0xffffffffu, ends));
+        *waiting += (uint32_t)__popc(__ballot_sync(0xffffffffu, waits));
+    } while (working != 0 || listed > 0);
 }
 
 ICS_KERNEL GPU_BOUNDS_COLLIDE gpu_collide(const __grid_constant__ ice_tables given,
@@ -203,23 +345,19 @@ ICS_KERNEL GPU_BOUNDS_COLLIDE gpu_collide(const __grid_constant__ ice_tables giv
     __shared__ gpu_region_list lists[GPU_THREADS_COLLIDE / 32];
     const uint32_t first = gpu_region_first(chain, GPU_THREADS_COLLIDE);
     gpu_region_list *list = &lists[threadIdx.x / 32];
-    const uint32_t listed = gpu_list_region(&lane, first, GPU_NEEDS_COLLIDE, true, list);
+    const bool finishes = gpu_finishes(&lane);
+    const uint32_t listed = gpu_list_collide(&lane, first, finishes, list);
     if (__syncthreads_count(listed > 0) == 0) {
         return;
     }
     gpu_counts_clear(counts);
     const ice_tables tables = gpu_special_tables(&given);
     gpu_hit_sink sink = {&lane, counts};
-    uint32_t after = 0, waiting = 0;
-    for (uint32_t begin = 0; begin < listed; begin += 32) {
-        const uint32_t entry = begin + threadIdx.x % 32;
-        const uint32_t slot = entry < listed ? first + list->slots[entry] : ICS_NOBODY;
-        const uint32_t fate = gpu_collide_slot(&lane, &tables, &sink, slot);
-        const bool waits = fate == GPU_WAITS;
-        after += (uint32_t)__popc(__ballot_sync(0xffffffffu, fate == ICE_ALIVE || waits));
-        waiting += (uint32_t)__popc(__ballot_sync(0xffffffffu, waits));
+    uint32_t ended = 0, waiting = 0;
+    gpu_collide_region(&lane, &tables, &sink, first, list, listed, finishes, &ended, &waiting);
+    if (threadIdx.x % 32 == 0) {
+        gpu_pool_add(&lane, 0u - ended, waiting);
     }
-    gpu_region_add(&lane, after, listed, waiting);
     gpu_counts_add(counts, &lane);
 }
 
@@ -282,7 +420,8 @@ ICS_KERNEL GPU_BOUNDS_COLUMN gpu_column(const __grid_constant__ ice_tables given
     __shared__ gpu_region_list lists[GPU_THREADS_COLUMN / 32];
     const uint32_t first = gpu_region_first(chain, GPU_THREADS_COLUMN);
     gpu_region_list *list = &lists[threadIdx.x / 32];
-    const uint32_t listed = gpu_list_region(&lane, first, GPU_NEEDS_COLUMN, true, list);
+    uint32_t listed = gpu_list_region(&lane, first, GPU_NEEDS_COLUMN, true, true, list);
+    listed = gpu_is_due(&lane, first, listed) ? listed : 0;
     if (__syncthreads_count(listed > 0) == 0) {
         return;
     }

@@ -39,20 +39,20 @@ ICE_FN void gpu_set_need(const ics_lane_memory *lane, uint32_t slot, uint32_t ne
     ((uint8_t *)lane->needs)[slot] = (uint8_t)need;
 }
 
-/* Lists the slots of a region whose photons have a need: from the front of the list, or from its
- * back. Returns their number. All threads of the warp, which the caller synchronises before it
- * reads the list. */
+/* Lists the slots of a region that have a need, or that do not have it (`has` false), from the
+ * front of the list or from its back. Returns their number. All threads of the warp, which the
+ * caller synchronises before it reads the list. */
 ICE_FN uint32_t gpu_list_region(const ics_lane_memory *lane, uint32_t first, uint32_t need,
-                                bool at_front, gpu_region_list *list)
+                                bool has, bool at_front, gpu_region_list *list)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < ICS_REGION_PER_THREAD / 4; ++i) {
         const uint32_t word = 32 * i + threadIdx.x % 32;
         const uint32_t needs = lane->needs[first / 4 + word];
         for (uint32_t byte = 0; byte < 4; ++byte) {
-            const bool has = (needs >> (8 * byte) & 255u) == need;
-            const uint32_t all = __ballot_sync(0xffffffffu, has);
-            if (has) {
+            const bool listed = ((needs >> (8 * byte) & 255u) == need) == has;
+            const uint32_t all = __ballot_sync(0xffffffffu, listed);
+            if (listed) {
                 const uint32_t entry = count + (uint32_t)__popc(all & gpu_threads_before());
                 list->slots[at_front ? entry : GPU_REGION_SLOTS - 1 - entry] =
                     (uint8_t)(4 * word + byte);
@@ -63,6 +63,35 @@ ICE_FN uint32_t gpu_list_region(const ics_lane_memory *lane, uint32_t first, uin
     return count;
 }
 
+/* The room that a warp of fly needs before it creates photons: for 32 new ones, and for those in
+ * its registers. */
+#define GPU_ROOM_TO_CREATE 64u
+
+/* Whether a region has too little room for new photons. All threads of the warp. */
+ICE_FN bool gpu_region_is_full(const ics_lane_memory *lane, uint32_t first)
+{
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < ICS_REGION_PER_THREAD / 4; ++i) {
+        const uint32_t needs = lane->needs[first / 4 + 32 * i + threadIdx.x % 32];
+        for (uint32_t byte = 0; byte < 4; ++byte) {
+            const bool is_free = (needs >> (8 * byte) & 255u) == GPU_NEEDS_NOTHING;
+            room += (uint32_t)__popc(__ballot_sync(0xffffffffu, is_free));
+        }
+    }
+    return room < GPU_ROOM_TO_CREATE;
+}
+
+/* Whether a kernel works on its `listed` photons of a region now: when they fill a warp, when the
+ * region has no room for others, or when no photon is left to create. All threads of the warp. */
+ICE_FN bool gpu_is_due(const ics_lane_memory *lane, uint32_t first, uint32_t listed)
+{
+    if (listed == 0 || listed >= 32) {
+        return listed > 0;
+    }
+    const bool ends = *(volatile uint64_t *)&lane->progress->next >= lane->launch->end;
+    return __any_sync(0xffffffffu, ends) || gpu_region_is_full(lane, first);
+}
+
 /* Stores a photon that lives in a slot, and what it needs. */
 ICE_FN void gpu_put_in_region(const ics_lane_memory *lane, uint32_t slot,
                               const ice_active_photon *active, uint32_t need)
@@ -70,15 +99,6 @@ ICE_FN void gpu_put_in_region(const ics_lane_memory *lane, uint32_t slot,
     gpu_store_words(lane, slot, gpu_photon_pack(&active->photon, active->fate == GPU_WAITS));
     lane->random[slot] = active->random;
     gpu_set_need(lane, slot, need);
-}
-
-/* Adds the change of the photons in a region to those of the pool. One thread of the warp. */
-ICE_FN void gpu_region_add(const ics_lane_memory *lane, uint32_t after, uint32_t before,
-                           uint32_t waiting)
-{
-    if (threadIdx.x % 32 == 0) {
-        gpu_pool_add(lane, after - before, waiting);
-    }
 }
 
 #endif
