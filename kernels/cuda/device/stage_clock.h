@@ -1,5 +1,5 @@
-/* How long the stages of a loop take, for profiles (gpu_stamp() of device/stamp.h): what kernels and
- * the host share, in the common subset of C11 and CUDA C. */
+/* How long the stages of a loop take, for profiles (gpu_stamp() of device/stamp.h): what kernels
+ * and the host share, in the common subset of C11 and CUDA C. */
 #ifndef ICS_KERNELS_CUDA_DEVICE_STAGE_CLOCK_H
 #define ICS_KERNELS_CUDA_DEVICE_STAGE_CLOCK_H
 
