@@ -134,7 +134,7 @@ static const ics_gpu_schedule rows[ICS_SCHEDULE_COUNT] = {
                                       .chains = 1,
                                       .block = 128,
                                       .refill = 4,
-                                      .candidates = {{.block = 128, .bounces_per_wave = 512}}},
+                                      .candidates = {{.block = 128, .bounces_per_wave = 1024}}},
     [ICS_SCHEDULE_MONOLITHIC] = {.entry = ENTRY(monolithic),
                                  .kernels = {{.name = "gpu_monolithic", .slots_per_thread = 1}},
                                  .slots_per_thread = 2,

@@ -118,6 +118,7 @@ void ics_settings_resolve(ics_gpu_options *options, const ics_gpu_limits *limits
     choose(&options->chains, schedule->chains);
     options->join = options->join && ics_schedule_can_join(schedule);
     resolve_blocks(options, schedule, limits);
+    choose(&options->bounces_per_wave, schedule->candidates[0].bounces_per_wave);
     choose(&options->bounces_per_wave, 128);
     choose(&options->refill, schedule->refill > 0 ? schedule->refill : 1);
     choose(&options->hits, 1u << 18);

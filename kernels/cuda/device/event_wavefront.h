@@ -10,9 +10,9 @@
  * is in a slot, before a bounce that this kernel begins again (warp_wavefront.h says why). The
  * slots are those of regions (region.h), each of which one warp of every kernel looks after.
  *
- * Where a header of the user decides about every segment (ICE_SEARCHES_ALL), every bounce would be
- * one of collide. Then fly computes whole bounces, and collide only those for whose hits there was
- * no room.
+ * A kernel for collide pays only where its code is long, or where photons leave for columns anyway:
+ * with meshes and with hole ice (GPU_COLLIDES_IN_FLY). Elsewhere fly computes whole bounces, and
+ * collide only those for whose hits there was no room, and the last ones of a launch.
  *
  * A visit of fly ends after GPU_SPECIAL_BOUNCES bounces, when the steps are used up, or when the
  * region has no room for more photons. Then the photons in registers wait in slots, too.
@@ -44,8 +44,16 @@ typedef struct gpu_fly_warp {
 } gpu_fly_warp;
 ICS_STATIC_ASSERT(sizeof(gpu_fly_warp) == ICS_WARP_FLY_BYTES, "the host computes with this size");
 
+/* Whether fly computes the bounces that may touch a module. The way of a photon to another kernel
+ * and back takes 0.2 ns of an H200, as much as some 18 bounces, and a search among spheres less
+ * than one (bench/results/2026-12-01-event-grain.md). Where a header of the user decides about
+ * every segment (ICE_SEARCHES_ALL), every bounce is such a bounce. */
+#define GPU_COLLIDES_IN_FLY                                                                        \
+    (ICE_SEARCHES_ALL ||                                                                           \
+     (GPU_SPECIAL_FEATURES & (ICE_HAS_HOLES | ICE_HAS_SHAPE(ICE_SHAPE_MESH))) == 0)
+
 /* Whether the identities of photons that fly are in shared memory: no bounce needs them. */
-#define GPU_KEEPS_IDENTITIES (!GPU_COUNTS_SEGMENTS && !ICE_SEARCHES_ALL)
+#define GPU_KEEPS_IDENTITIES (!GPU_COUNTS_SEGMENTS && !GPU_COLLIDES_IN_FLY)
 
 ICE_FN void gpu_keep_identity(gpu_fly_warp *warp, const ice_photon *photon)
 {
@@ -70,7 +78,7 @@ ICE_FN void gpu_identify(const gpu_fly_warp *warp, ice_photon *photon)
 ICE_FN void gpu_fly_bounce(const ice_tables *tables, gpu_hit_sink *sink, ice_active_photon *active,
                            uint32_t *recorded)
 {
-    if (!ICE_SEARCHES_ALL) {
+    if (!GPU_COLLIDES_IN_FLY) {
         gpu_fly_once(tables, sink, active);
         return;
     }
@@ -93,7 +101,7 @@ ICE_FN void gpu_leave_fly(const ics_lane_memory *lane, gpu_fly_warp *warp, uint3
         const uint32_t rank = (uint32_t)__popc(putting & gpu_threads_before());
         const uint32_t slot = first + warp->list.slots[GPU_REGION_SLOTS - room + rank];
         gpu_put_in_region(lane, slot, active, need);
-        if (ICE_SEARCHES_ALL && recorded > 0) {
+        if (GPU_COLLIDES_IN_FLY && recorded > 0) {
             lane->recorded[slot] = recorded;
         }
     }
@@ -179,12 +187,12 @@ ICE_FN void gpu_end_fly(const ics_lane_memory *lane, const ice_tables *tables, u
 #define GPU_BOUNCES_TO_END (1 << 30)
 
 /* Stores the photons that need another kernel, and gives photons to the threads without one.
- * `flying` has a bit for each thread whose photon flies. Returns false if the visit ends. All
- * threads of the warp. */
+ * Returns false if the visit ends. All threads of the warp. */
 ICE_FN bool gpu_refill_fly(const ics_lane_memory *lane, const ice_tables *tables, uint32_t first,
-                           gpu_fly_warp *warp, uint32_t flying, uint32_t *queued, int *bounces,
-                           uint32_t *recorded, uint32_t *counts, ice_active_photon *active)
+                           gpu_fly_warp *warp, uint32_t *queued, int *bounces, uint32_t *recorded,
+                           uint32_t *counts, ice_active_photon *active)
 {
+    const uint32_t flying = __ballot_sync(0xffffffffu, active->fate == ICE_ALIVE);
     const bool leaves = active->fate == GPU_NEEDS_STAGE;
     gpu_identify(warp, &active->photon);
     if (__any_sync(0xffffffffu, leaves)) {
@@ -232,19 +240,17 @@ ICS_KERNEL GPU_BOUNDS_FLY gpu_fly(const __grid_constant__ ice_tables given,
     active.fate = GPU_IDLE;
     uint32_t queued = 0, recorded = 0;
     int bounces = GPU_SPECIAL_BOUNCES; /* left in this visit */
-    for (;;) {
-        const uint32_t flying = __ballot_sync(0xffffffffu, active.fate == ICE_ALIVE);
-        const uint32_t enough =
-            bounces > GPU_SPECIAL_BOUNCES ? 0 : 32 - GPU_SPECIAL_REFILL; /* needs no more photons */
-        if ((uint32_t)__popc(flying) > enough) {
+    while (gpu_refill_fly(&lane, &tables, first, warp, &queued, &bounces, &recorded, counts,
+                          &active)) {
+        /* The photons with which the warp looks for no more. The ballot is no variable: see
+         * monolithic.h. */
+        const uint32_t enough = bounces > GPU_SPECIAL_BOUNCES ? 0 : 32 - GPU_SPECIAL_REFILL;
+        do {
             if (active.fate == ICE_ALIVE) {
                 gpu_fly_bounce(&tables, &sink, &active, &recorded);
             }
             --bounces;
-        } else if (!gpu_refill_fly(&lane, &tables, first, warp, flying, &queued, &bounces,
-                                   &recorded, counts, &active)) {
-            break;
-        }
+        } while ((uint32_t)__popc(__ballot_sync(0xffffffffu, active.fate == ICE_ALIVE)) > enough);
     }
     gpu_end_fly(&lane, &tables, first, warp, queued, counts, &active);
     gpu_counts_add(counts, &lane);
@@ -275,7 +281,7 @@ ICE_FN uint32_t gpu_list_collide(const ics_lane_memory *lane, uint32_t first, bo
         return gpu_list_region(lane, first, GPU_NEEDS_NOTHING, false, true, list);
     }
     const uint32_t listed = gpu_list_region(lane, first, GPU_NEEDS_COLLIDE, true, true, list);
-    return gpu_is_due(lane, first, listed) ? listed : 0;
+    return gpu_is_due(lane, listed) ? listed : 0;
 }
 
 /* What a photon needs after a bounce in collide; GPU_NEEDS_COLLIDE: it stays there. */
@@ -421,7 +427,7 @@ ICS_KERNEL GPU_BOUNDS_COLUMN gpu_column(const __grid_constant__ ice_tables given
     const uint32_t first = gpu_region_first(chain, GPU_THREADS_COLUMN);
     gpu_region_list *list = &lists[threadIdx.x / 32];
     uint32_t listed = gpu_list_region(&lane, first, GPU_NEEDS_COLUMN, true, true, list);
-    listed = gpu_is_due(&lane, first, listed) ? listed : 0;
+    listed = gpu_is_due(&lane, listed) ? listed : 0;
     if (__syncthreads_count(listed > 0) == 0) {
         return;
     }

@@ -12,7 +12,6 @@
 
 #define GPU_REGION_SLOTS ICS_REGION_SLOTS
 ICS_STATIC_ASSERT(GPU_REGION_SLOTS <= 256, "an entry of a list is a byte");
-ICS_STATIC_ASSERT(ICS_REGION_PER_THREAD % 4 == 0, "a thread reads whole words of 4 bytes");
 
 /* The kernel that the photon in a slot needs next. */
 enum {
@@ -34,6 +33,11 @@ ICE_FN uint32_t gpu_region_first(ics_chain chain, uint32_t threads)
     return chain.first + warp * GPU_REGION_SLOTS;
 }
 
+ICE_FN uint32_t gpu_need_of_slot(const ics_lane_memory *lane, uint32_t slot)
+{
+    return ((const uint8_t *)lane->needs)[slot];
+}
+
 ICE_FN void gpu_set_need(const ics_lane_memory *lane, uint32_t slot, uint32_t need)
 {
     ((uint8_t *)lane->needs)[slot] = (uint8_t)need;
@@ -46,19 +50,15 @@ ICE_FN uint32_t gpu_list_region(const ics_lane_memory *lane, uint32_t first, uin
                                 bool has, bool at_front, gpu_region_list *list)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < ICS_REGION_PER_THREAD / 4; ++i) {
-        const uint32_t word = 32 * i + threadIdx.x % 32;
-        const uint32_t needs = lane->needs[first / 4 + word];
-        for (uint32_t byte = 0; byte < 4; ++byte) {
-            const bool listed = ((needs >> (8 * byte) & 255u) == need) == has;
-            const uint32_t all = __ballot_sync(0xffffffffu, listed);
-            if (listed) {
-                const uint32_t entry = count + (uint32_t)__popc(all & gpu_threads_before());
-                list->slots[at_front ? entry : GPU_REGION_SLOTS - 1 - entry] =
-                    (uint8_t)(4 * word + byte);
-            }
-            count += (uint32_t)__popc(all);
+    for (uint32_t begin = 0; begin < GPU_REGION_SLOTS; begin += 32) {
+        const uint32_t slot = begin + threadIdx.x % 32;
+        const bool listed = (gpu_need_of_slot(lane, first + slot) == need) == has;
+        const uint32_t all = __ballot_sync(0xffffffffu, listed);
+        if (listed) {
+            const uint32_t entry = count + (uint32_t)__popc(all & gpu_threads_before());
+            list->slots[at_front ? entry : GPU_REGION_SLOTS - 1 - entry] = (uint8_t)slot;
         }
+        count += (uint32_t)__popc(all);
     }
     return count;
 }
@@ -67,29 +67,13 @@ ICE_FN uint32_t gpu_list_region(const ics_lane_memory *lane, uint32_t first, uin
  * its registers. */
 #define GPU_ROOM_TO_CREATE 64u
 
-/* Whether a region has too little room for new photons. All threads of the warp. */
-ICE_FN bool gpu_region_is_full(const ics_lane_memory *lane, uint32_t first)
+/* Whether a kernel works on its `listed` photons of a region now: when they fill a warp, or when no
+ * photon is left to create. A region without room for new photons always has such a list, or fly
+ * has one. All threads of the warp. */
+ICE_FN bool gpu_is_due(const ics_lane_memory *lane, uint32_t listed)
 {
-    uint32_t room = 0;
-    for (uint32_t i = 0; i < ICS_REGION_PER_THREAD / 4; ++i) {
-        const uint32_t needs = lane->needs[first / 4 + 32 * i + threadIdx.x % 32];
-        for (uint32_t byte = 0; byte < 4; ++byte) {
-            const bool is_free = (needs >> (8 * byte) & 255u) == GPU_NEEDS_NOTHING;
-            room += (uint32_t)__popc(__ballot_sync(0xffffffffu, is_free));
-        }
-    }
-    return room < GPU_ROOM_TO_CREATE;
-}
-
-/* Whether a kernel works on its `listed` photons of a region now: when they fill a warp, when the
- * region has no room for others, or when no photon is left to create. All threads of the warp. */
-ICE_FN bool gpu_is_due(const ics_lane_memory *lane, uint32_t first, uint32_t listed)
-{
-    if (listed == 0 || listed >= 32) {
-        return listed > 0;
-    }
     const bool ends = *(volatile uint64_t *)&lane->progress->next >= lane->launch->end;
-    return __any_sync(0xffffffffu, ends) || gpu_region_is_full(lane, first);
+    return listed >= 32 || (__any_sync(0xffffffffu, ends) && listed > 0);
 }
 
 /* Stores a photon that lives in a slot, and what it needs. */
