@@ -91,6 +91,7 @@ mkfifo pipe
 refuses 3 "pipe: found a pipe, expected a regular file" info pipe
 refuses 2 "--parameters: found detector.efficiencies, expected a key of the ice, because hits of photons" gradient $own -o d.npy \
     -p detector.efficiencies
+refuses 2 "--backend: found gpu, expected auto, cpu or cuda" gradient $own -o d.npy --backend gpu
 refuses 2 "which make a file of" gradient $own -o d.npy --dense=1kB
 refuses 2 "--parameters: found depth, expected one of layers.scattering" gradient $own -o d.npy -p depth
 refuses 2 "--parameters: found hole.absorption, expected a key of the ice of the hits" gradient $own -o d.npy -p hole.absorption
