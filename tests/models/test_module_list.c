@@ -81,6 +81,13 @@ START_TEST(rows_of_pmts)
     ck_assert(list.parts.count == 1 && list.parts.line == 2);
     ck_assert(list.plain.count == 1 && list.plain.line == 4);
     ics_module_list_free(&list);
+    static const char keys[] = "string,om,pmt,x,y,z\n0,0,0,-1.4,2,-90\n0,0,1,-1.6,2,-90\n"
+                               "0,1,0,-1.5,2,-60\n"; /* IceCube's OMKey */
+    text = ics_text_borrow("a.csv", keys, sizeof keys - 1);
+    ck_assert_int_eq(ics_module_list_csv(&text, NULL, &list, &error), ICESTREAM_OK);
+    expect_two(&list, -90);
+    ck_assert_uint_eq(list.parts.count, 1);
+    ics_module_list_free(&list);
     /* Both enter the list, which the detector refuses. */
     text = ics_text_borrow("a.csv", twice, sizeof twice - 1);
     ck_assert_int_eq(ics_module_list_csv(&text, NULL, &list, &error), ICESTREAM_OK);

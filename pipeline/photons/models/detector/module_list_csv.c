@@ -109,7 +109,7 @@ static const ics_csv_column list_columns[] = {
     {.name = "z_m", .index = Z},
     /* IceCube's OMKey. */
     {.name = "om", .index = MODULE},
-    {.name = "pmt", .index = IGNORED + 16},
+    {.name = "pmt", .index = PMT_NUMBER, .missing = NAN},
     /* Tables of GraphNeT, of Prometheus' detectors and of IceCube. */
     {.name = "sensor_string_id", .index = STRING},
     {.name = "sensor_id", .index = MODULE},
