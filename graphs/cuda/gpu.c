@@ -5,6 +5,7 @@
 #include "graphs/cuda/busy.h"
 #include "graphs/cuda/check.h"
 #include "graphs/cuda/lane.h"
+#include "graphs/cuda/loop_check.h"
 #include "graphs/cuda/upload.h"
 
 #include <pthread.h>
@@ -131,9 +132,10 @@ static int allocate_memory(ics_gpu *gpu, const ice_tables *tables, const ics_gpu
         }
     }
     if (gpu->options.pool != asked) {
-        snprintf(gpu->warnings, sizeof gpu->warnings,
-                 "GPU %d: too little device memory for a pool of %u photons: it has %u", ordinal,
-                 asked, gpu->options.pool);
+        const size_t used = strlen(gpu->warnings);
+        snprintf(gpu->warnings + used, sizeof gpu->warnings - used,
+                 "%sGPU %d: too little device memory for a pool of %u photons: it has %u",
+                 used > 0 ? "\n" : "", ordinal, asked, gpu->options.pool);
     }
     return ICESTREAM_OK;
 }
@@ -171,6 +173,18 @@ static int resolve_options(ics_gpu_options *options, const ics_gpu_limits *limit
     return ICESTREAM_OK;
 }
 
+/* Lets the host run the loops where the driver does not. */
+static int choose_loop(ics_gpu *gpu, icestream_error *error)
+{
+    bool works = true;
+    if (ics_schedule_row(gpu->options.schedule)->loops && !gpu->options.host_loop) {
+        ICS_TRY(ics_loop_check(gpu->options.ordinal, &works, gpu->warnings, sizeof gpu->warnings,
+                               error));
+    }
+    gpu->options.host_loop |= !works;
+    return ICESTREAM_OK;
+}
+
 static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error)
 {
     const int ordinal = gpu->options.ordinal;
@@ -180,6 +194,7 @@ static int set_up(ics_gpu *gpu, const ics_tables *tables, icestream_error *error
                                    .processors = about.processors,
                                    .features = tables->device.features};
     ICS_TRY(resolve_options(&gpu->options, &limits, error));
+    ICS_TRY(choose_loop(gpu, error));
     ice_tables moved;
     ICS_TRY(ics_upload_tables(ordinal, tables, gpu->options.math != ICS_MATH_PORTABLE, &gpu->tables,
                               &moved, error));

@@ -26,6 +26,7 @@
  */
 #include "base/error.h"
 #include "graphs/cuda/check.h"
+#include "graphs/cuda/graph_nodes.h"
 #include "graphs/cuda/lane.h"
 
 /* The parameters of a kernel follow 528 bytes of the driver's in the constant memory of the launch.
@@ -172,12 +173,6 @@ int ics_lane_compact_bytes(const ics_gpu_options *options, const ice_tables *tab
                              options->sort == ICS_SORT_NONE ? NULL : &key, bytes);
 }
 
-/* Work that is captured into a graph: `enqueue` puts it into the compute stream of a lane. */
-typedef struct captured_work {
-    int (*enqueue)(void *user, icestream_error *error);
-    void *user;
-} captured_work;
-
 static int enqueue_compaction(void *user, icestream_error *error)
 {
     const ics_lane *lane = user;
@@ -233,58 +228,14 @@ static int enqueue_decision(void *user, icestream_error *error)
                : ics_check_failed((cudaError_t)result, "decide", lane->ordinal, error);
 }
 
-/* Captures work into a graph, behind the nodes `after` [count]. Sets *last to the node that
- * everything else of the work comes before. */
-static int capture(const ics_lane *lane, cudaGraph_t graph, const cudaGraphNode_t *after,
-                   size_t count, captured_work work, cudaGraphNode_t *last, icestream_error *error)
-{
-    CUDA_TRY(lane->ordinal, error,
-             cudaStreamBeginCaptureToGraph(lane->compute, graph, after, NULL, count,
-                                           cudaStreamCaptureModeThreadLocal));
-    int status = work.enqueue(work.user, error);
-    enum cudaStreamCaptureStatus state;
-    const cudaGraphNode_t *ends = NULL;
-    size_t end_count = 0;
-    const cudaError_t asked =
-        cudaStreamGetCaptureInfo(lane->compute, &state, NULL, NULL, &ends, NULL, &end_count);
-    if (asked == cudaSuccess && end_count == 1) {
-        *last = ends[0];
-    }
-    cudaGraph_t captured = NULL;
-    const cudaError_t ended = cudaStreamEndCapture(lane->compute, &captured);
-    if (status == ICESTREAM_OK && asked != cudaSuccess) {
-        status = ics_check_failed(asked, "cudaStreamGetCaptureInfo", lane->ordinal, error);
-    }
-    if (status == ICESTREAM_OK && ended != cudaSuccess) {
-        status = ics_check_failed(ended, "cudaStreamEndCapture", lane->ordinal, error);
-    }
-    return status;
-}
-
-/* Adds a conditional node behind `after` (NULL: behind nothing) and sets *body to its graph. */
-static int add_conditional(ics_lane *lane, cudaGraph_t graph, const cudaGraphNode_t *after,
-                           enum cudaGraphConditionalNodeType type,
-                           cudaGraphConditionalHandle handle, cudaGraph_t *body,
-                           icestream_error *error)
-{
-    struct cudaGraphNodeParams parameters = {.type = cudaGraphNodeTypeConditional};
-    parameters.conditional.handle = handle;
-    parameters.conditional.type = type;
-    parameters.conditional.size = 1;
-    cudaGraphNode_t node;
-    CUDA_TRY(lane->ordinal, error,
-             cudaGraphAddNode(&node, graph, after, NULL, after != NULL ? 1 : 0, &parameters));
-    *body = parameters.conditional.phGraph_out[0];
-    return ICESTREAM_OK;
-}
-
 /* ---- the graph ------------------------------------------------------------------------------- */
 
 static int build_compaction(ics_lane *lane, cudaGraph_t graph, icestream_error *error)
 {
     sequence nodes = {.graph = graph};
-    const captured_work work = {enqueue_compaction, lane};
-    ICS_TRY(capture(lane, graph, NULL, 0, work, &nodes.last, error));
+    const ics_captured_work work = {enqueue_compaction, lane};
+    ICS_TRY(
+        ics_graph_capture(lane->ordinal, lane->compute, graph, NULL, 0, &work, &nodes.last, error));
     ics_chain whole = {.first = 0, .slots = lane->memory.capacity};
     void *arguments[] = {&lane->tables, &lane->memory, &whole};
     const uint32_t block = lane->options->block;
@@ -310,8 +261,9 @@ static int build_trip(ics_lane *lane, cudaGraph_t body, decision *self, cudaGrap
         ICS_TRY(add_waves(lane, chain, &nodes, error));
         ends[i] = nodes.last;
     }
-    const captured_work work = {enqueue_decision, self};
-    return capture(lane, body, ends, chains, work, decided, error);
+    const ics_captured_work work = {enqueue_decision, self};
+    return ics_graph_capture(lane->ordinal, lane->compute, body, ends, chains, &work, decided,
+                             error);
 }
 
 static int build_body(ics_lane *lane, cudaGraph_t body, cudaGraphConditionalHandle loop,
@@ -325,8 +277,8 @@ static int build_body(ics_lane *lane, cudaGraph_t body, cudaGraphConditionalHand
     cudaGraph_t compaction = NULL;
     CUDA_TRY(lane->ordinal, error, cudaGraphConditionalHandleCreate(&self.compaction, body, 0, 0));
     ICS_TRY(build_trip(lane, body, &self, &decided, error));
-    ICS_TRY(add_conditional(lane, body, &decided, cudaGraphCondTypeIf, self.compaction, &compaction,
-                            error));
+    ICS_TRY(ics_graph_add_conditional(lane->ordinal, body, &decided, cudaGraphCondTypeIf,
+                                      self.compaction, &compaction, error));
     return build_compaction(lane, compaction, error);
 }
 
@@ -359,8 +311,8 @@ int ics_lane_build_loop(ics_lane *lane, icestream_error *error)
         ordinal, error,
         cudaGraphConditionalHandleCreate(&loop, lane->loop.graph, 1, cudaGraphCondAssignDefault));
     cudaGraph_t body = NULL;
-    ICS_TRY(
-        add_conditional(lane, lane->loop.graph, NULL, cudaGraphCondTypeWhile, loop, &body, error));
+    ICS_TRY(ics_graph_add_conditional(ordinal, lane->loop.graph, NULL, cudaGraphCondTypeWhile, loop,
+                                      &body, error));
     ICS_TRY(build_body(lane, body, loop, error));
     CUDA_TRY(ordinal, error, cudaGraphInstantiate(&lane->loop.trips, lane->loop.graph, 0));
     return ICESTREAM_OK;

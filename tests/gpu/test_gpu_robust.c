@@ -70,6 +70,47 @@ START_TEST(pool_shrinks)
 }
 END_TEST
 
+START_TEST(host_runs_loops_that_the_driver_does_not)
+{
+    stage_world world = gpu_place_create(GPU_PLACE_DENSE);
+    gpu_load load = {0};
+    ice_emission *emissions =
+        gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &load.count);
+    load.emissions = emissions;
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_WAVEFRONT, ICS_MATH_PORTABLE);
+    options.host_loop = false;
+    const char *usual = getenv("ICESTREAM_GPU_HOST_LOOP");
+    setenv("ICESTREAM_GPU_HOST_LOOP", "fallback", 1);
+    ics_gpu *gpu = gpu_create(&world, &options);
+    printf("%s\n", ics_gpu_warnings(gpu));
+    ck_assert_ptr_nonnull(strstr(ics_gpu_warnings(gpu), "the host runs the loops"));
+    ck_assert(ics_gpu_options_of(gpu)->host_loop);
+    world_result result = gpu_carry(gpu, &load);
+    world_result expected = gpu_cpu_run(&world, &options, emissions, load.count);
+    gpu_expect_same(&result, &expected, "a loop on the host");
+    ics_gpu_destroy(gpu);
+
+    /* It is said once. */
+    gpu = gpu_create(&world, &options);
+    ck_assert_str_eq(ics_gpu_warnings(gpu), "");
+    ck_assert(ics_gpu_options_of(gpu)->host_loop);
+    ics_gpu_destroy(gpu);
+
+    /* The driver of this machine runs loops. */
+    unsetenv("ICESTREAM_GPU_HOST_LOOP");
+    gpu = gpu_create(&world, &options);
+    ck_assert(!ics_gpu_options_of(gpu)->host_loop);
+    ics_gpu_destroy(gpu);
+    if (usual != NULL) {
+        setenv("ICESTREAM_GPU_HOST_LOOP", "1", 1);
+    }
+    world_result_free(&result);
+    world_result_free(&expected);
+    free(emissions);
+    stage_world_destroy(&world);
+}
+END_TEST
+
 START_TEST(no_such_device)
 {
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
@@ -189,6 +230,7 @@ int main(void)
     Suite *suite = suite_create("gpu robust");
     TCase *tests = tcase_create("robust");
     tcase_add_test(tests, pool_shrinks);
+    tcase_add_test(tests, host_runs_loops_that_the_driver_does_not);
     tcase_add_test(tests, no_such_device);
     tcase_add_test(tests, device_describes_itself);
     tcase_add_test(tests, schedule_has_to_be_chosen);

@@ -66,6 +66,14 @@ static void find_variants(const icestream_config *config, ice_variants *out, ice
     }
 }
 
+/* Whether the host is to run loops, for tools that do not see into the body of a conditional node.
+ */
+static bool wants_host_loop(void)
+{
+    const char *text = getenv("ICESTREAM_GPU_HOST_LOOP");
+    return text != NULL && strcmp(text, "fallback") != 0; /* graphs/cuda/loop_check.h */
+}
+
 /* Adds errors to `found`. */
 static ics_gpu_options read_graph_options(const icestream_config *config, icestream_error *found)
 {
@@ -89,8 +97,7 @@ static ics_gpu_options read_graph_options(const icestream_config *config, icestr
                                                  config->particles.cascades == ICS_CASCADES_PROFILE,
                                .watchdog = config->device.watchdog,
                                .check = config->device.check,
-                               /* For tools that do not see into the body of a conditional node. */
-                               .host_loop = getenv("ICESTREAM_GPU_HOST_LOOP") != NULL,
+                               .host_loop = wants_host_loop(),
                                .use_cache = true};
     for (int i = 0; i < ICS_STAGES; ++i) {
         options.custom[i] = config->stages.custom[i];
