@@ -62,11 +62,6 @@ static int add_kernel_after(const ics_lane *lane, cudaGraph_t graph, const cudaG
                             size_t count, const kernel_node *added, cudaGraphNode_t *node,
                             icestream_error *error)
 {
-    struct cudaGraphNodeParams parameters = {.type = cudaGraphNodeTypeKernel};
-    parameters.kernel.func = (void *)added->kernel;
-    parameters.kernel.gridDim = (dim3){added->blocks, 1, 1};
-    parameters.kernel.blockDim = (dim3){added->threads, 1, 1};
-    parameters.kernel.kernelParams = added->arguments;
     cudaGraphNode_t there[AFTER_MAX];
     size_t found = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -75,7 +70,9 @@ static int add_kernel_after(const ics_lane *lane, cudaGraph_t graph, const cudaG
         }
     }
     CUDA_TRY(lane->ordinal, error,
-             cudaGraphAddNode(node, graph, found ? there : NULL, NULL, found, &parameters));
+             ics_add_kernel_node(node, graph, there, found, added->kernel,
+                                 (dim3){added->blocks, 1, 1}, (dim3){added->threads, 1, 1},
+                                 added->arguments));
     if (lane->loop.window.num_bytes > 0) {
         const cudaLaunchAttributeValue value = {.accessPolicyWindow = lane->loop.window};
         CUDA_TRY(
@@ -343,9 +340,8 @@ static int launch_kernel(ics_lane *lane, cudaKernel_t kernel, const char *name, 
                          icestream_error *error)
 {
     void *arguments[] = {&lane->tables, &lane->memory};
-    const cudaError_t result =
-        cudaLaunchKernel((const void *)kernel, (dim3){blocks, 1, 1},
-                         (dim3){lane->options->block, 1, 1}, arguments, 0, lane->compute);
+    const cudaError_t result = ics_launch_kernel(
+        kernel, (dim3){blocks, 1, 1}, (dim3){lane->options->block, 1, 1}, arguments, lane->compute);
     return result == cudaSuccess ? ICESTREAM_OK
                                  : ics_check_failed(result, name, lane->ordinal, error);
 }

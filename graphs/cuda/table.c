@@ -331,8 +331,7 @@ static int launch(ics_gpu_table *table, ics_table_work work, ics_table_counts *c
     float milliseconds = 0.0f;
     CUDA_TRY(ordinal, error, cudaMemset(table->counts, 0, sizeof *table->counts));
     CUDA_TRY(ordinal, error, cudaEventRecord(table->begun, NULL));
-    CUDA_TRY(ordinal, error,
-             cudaLaunchKernel((const void *)table->kernel, grid, threads, arguments, 0, NULL));
+    CUDA_TRY(ordinal, error, ics_launch_kernel(table->kernel, grid, threads, arguments, NULL));
     CUDA_TRY(ordinal, error, cudaEventRecord(table->computed, NULL));
     CUDA_TRY(ordinal, error,
              cudaMemcpy(counts, table->counts, sizeof *counts, cudaMemcpyDeviceToHost));
