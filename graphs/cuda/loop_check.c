@@ -155,7 +155,8 @@ static int try_loop(int ordinal, char *fault, size_t size, icestream_error *erro
     return ICESTREAM_OK;
 }
 
-/* Tries the loop, or looks up what was found before. *is_new: nobody was told of this fault. */
+/* Tries the loop, or looks up what was found before. *is_new: this is the first call that finds the
+ * fault. */
 static int look(int ordinal, char *fault, size_t size, bool *is_new, icestream_error *error)
 {
     static char faults[GPUS][FAULT_SIZE];
