@@ -1,5 +1,5 @@
 # What a wheel of the Python package contains besides its modules (python/pyproject.toml): the shared library, the
-# program, and the declarations for cffi, which are made of the public headers. Nothing else is built for it.
+# program, compiled kernels if there are some, and the declarations for cffi, which are made of the public headers.
 option(ICESTREAM_PYTHON "Make the parts of the Python package that are compiled" OFF)
 if(ICESTREAM_PYTHON)
     find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
@@ -16,4 +16,6 @@ if(ICESTREAM_PYTHON)
     install(FILES $<TARGET_FILE:icestream_shared> DESTINATION lib RENAME $<TARGET_SONAME_FILE_NAME:icestream_shared>
             COMPONENT python EXCLUDE_FROM_ALL)
     install(PROGRAMS $<TARGET_FILE:icestream> DESTINATION bin COMPONENT python EXCLUDE_FROM_ALL)
+    install(DIRECTORY ${CMAKE_BINARY_DIR}/share/icestream/kernels/ DESTINATION share/icestream/kernels COMPONENT python
+            EXCLUDE_FROM_ALL OPTIONAL)
 endif()
