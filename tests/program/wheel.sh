@@ -82,7 +82,7 @@ for suite in "$@"; do
     for place in dev proc; do
         mount --bind "/$place" "$tree/$place" && mounted+=("$tree/$place")
     done
-    env -i "PATH=$PATH" HOME=/root chroot "$tree" /bin/bash -o pipefail /opt/try/inside.sh || {
+    env -i "PATH=$PATH" HOME=/root unshare --mount chroot "$tree" /bin/bash -o pipefail /opt/try/inside.sh || {
         echo "FAILED: $suite"
         failures=1
     }
