@@ -191,7 +191,7 @@ int ics_loop_check(int ordinal, bool *works, char *warning, size_t size, icestre
     if (!*works && is_new) {
         snprintf(warning, size,
                  "GPU %d: the driver does not run loops of CUDA graphs (%s): the host runs the "
-                 "loops of wavefront and fused, which is slower",
+                 "loops, which is slower",
                  ordinal, fault);
     }
     return status;

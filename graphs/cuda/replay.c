@@ -387,8 +387,7 @@ static int submit(ics_gpu_replay *replay, replay_launch *launch,
     CUDA_TRY(ordinal, error,
              cudaMemsetAsync(launch->work.counts, 0, sizeof *launch->counts, launch->stream));
     CUDA_TRY(ordinal, error,
-             cudaLaunchKernel((const void *)replay->kernel, grid, threads, arguments, 0,
-                              launch->stream));
+             ics_launch_kernel(replay->kernel, grid, threads, arguments, launch->stream));
     CUDA_TRY(ordinal, error,
              cudaMemcpyAsync(launch->counts, launch->work.counts, sizeof *launch->counts,
                              cudaMemcpyDeviceToHost, launch->stream));
