@@ -127,9 +127,9 @@ static const struct {
      * spills nothing, and fewer threads fit. */
     int spilled_bytes;
 } expected[ICS_SCHEDULE_COUNT] = {
-    [ICS_SCHEDULE_WAVEFRONT] = {4, true, 0},        [ICS_SCHEDULE_FUSED] = {2, true, 24},
-    [ICS_SCHEDULE_EVENT_WAVEFRONT] = {2, false, 8}, [ICS_SCHEDULE_MONOLITHIC] = {1, false, 0},
-    [ICS_SCHEDULE_JOB_QUEUE] = {1, false, 0},       [ICS_SCHEDULE_THREAD_PER_STEP] = {1, false, 0},
+    [ICS_SCHEDULE_WAVEFRONT] = {4, true, 0},         [ICS_SCHEDULE_FUSED] = {2, true, 24},
+    [ICS_SCHEDULE_EVENT_WAVEFRONT] = {2, false, 24}, [ICS_SCHEDULE_MONOLITHIC] = {1, false, 0},
+    [ICS_SCHEDULE_JOB_QUEUE] = {1, false, 0},        [ICS_SCHEDULE_THREAD_PER_STEP] = {1, false, 0},
     [ICS_SCHEDULE_WARP_WAVEFRONT] = {1, false, 16}};
 
 START_TEST(every_schedule)
