@@ -100,7 +100,8 @@ typedef struct ics_gpu ics_gpu;
 
 /* Makes lanes, loads kernels, allocates memory. A pool that does not fit is made smaller, down to a
  * floor, and the host runs loops that the driver does not, with a sentence in ics_gpu_warnings().
- * `tables` and the paths in options->custom must outlive the GPU. options->schedule must not be AUTO: see ics_gpu_choose().
+ * `tables` and the paths in options->custom must outlive the GPU. options->schedule must not be
+ * AUTO: see ics_gpu_choose().
  */
 int ics_gpu_create(const ics_gpu_options *options, const ics_tables *tables, ics_gpu **out,
                    icestream_error *error);
