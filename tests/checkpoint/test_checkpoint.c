@@ -75,11 +75,13 @@ static int append(ics_checkpoint *checkpoint, uint64_t first, uint64_t end)
     for (size_t i = 0; i < count; ++i) {
         hits[i] = (icestream_hit){.event_id = 1, .photon_id = (uint32_t)(first + 2 * i)};
     }
-    ics_checkpoint_part part = {.account = {.created = end - first,
-                                            .absorbed = end - first - count,
-                                            .detected = count,
-                                            .hits = count},
-                                .maths = ICS_MATHS_PORTABLE};
+    ics_checkpoint_part part = {
+        .account = {.created = end - first,
+                    .absorbed = end - first - count,
+                    .detected = count,
+                    .hits = count},
+        .maths = ICS_MATHS_FAST,
+        .kernels = ics_kernels_of("A GPU", first < 90 ? 90 : 80, "nvrtc 13.0", false)};
     ck_assert_int_eq(add(&part.photons, first, end), ICESTREAM_OK);
     int status = ics_checkpoint_append(checkpoint, &part, hits, count, &error);
     ics_photon_intervals_clear(&part.photons);
@@ -204,6 +206,34 @@ static void write_rows(ics_checkpoint_rows *rows, size_t harmed)
     free(name);
     free(bytes);
 }
+
+/* Records know their kernels without the name of the GPU; other ones make the sum mixed. */
+START_TEST(test_kernels)
+{
+    const uint32_t code = ics_kernels_of("", 90, "nvrtc 13.0", false).code;
+    for (int more = 0; more < 2; ++more) {
+        ics_checkpoint *checkpoint = NULL;
+        ics_checkpoint_part sum;
+        uint64_t cut = 0;
+        write_two_records();
+        ck_assert_int_eq(ics_checkpoint_open(path, origin, &checkpoint, &error), ICESTREAM_OK);
+        ck_assert_int_eq(ics_checkpoint_survey(checkpoint, 100, NULL, &sum, &cut, &error),
+                         ICESTREAM_OK);
+        ics_photon_intervals_clear(&sum.photons);
+        if (more) {
+            ck_assert_int_eq(append(checkpoint, 90, 100), ICESTREAM_OK);
+            ck_assert_int_eq(ics_checkpoint_survey(checkpoint, 100, NULL, &sum, &cut, &error),
+                             ICESTREAM_OK);
+            ics_photon_intervals_clear(&sum.photons);
+        }
+        ics_checkpoint_close(checkpoint);
+        ck_assert_int_eq(sum.maths, ICS_MATHS_FAST);
+        ck_assert_uint_eq(sum.kernels.code, more ? ICS_KERNELS_MIXED : code);
+        ck_assert_str_eq(sum.kernels.gpu, "");
+        unlink(path);
+    }
+}
+END_TEST
 
 /* A record of 20 photons has 10 hits that are rows, and the one after it has its own hits. */
 START_TEST(test_rows_of_another_file)
@@ -334,6 +364,7 @@ ICS_TEST_MAIN("checkpoint")
     tcase_add_test(tests, test_records_are_read_back);
     tcase_add_test(tests, test_torn_file_keeps_whole_records);
     tcase_add_test(tests, test_damaged_byte_is_found);
+    tcase_add_test(tests, test_kernels);
     tcase_add_test(tests, test_rows_of_another_file);
     tcase_add_test(tests, test_photons_count_once);
     tcase_add_test(tests, test_other_origin_is_refused_with_its_key);
