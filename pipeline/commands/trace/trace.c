@@ -76,7 +76,8 @@ static int set_up(tracer *t)
     t->variants = t->gpu.variants;
     t->models = (ics_hit_models){.tables = &t->world.tables->device,
                                  .detector = t->world.models->detector,
-                                 .light = t->world.models->light};
+                                 .light = t->world.models->light,
+                                 .detection = t->world.models->detection};
     for (int i = 0; i < ICS_STAGES; ++i) {
         if (!ics_replay_supports(&t->variants) && t->config->stages.custom[i] != NULL) {
             return ics_error_set(t->error, ICESTREAM_E_CONFIG,
@@ -106,8 +107,8 @@ static int flush_points(tracer *t)
 static int keep_hit(tracer *t, const ice_arrival *arrival, icestream_hit *hit)
 {
     icestream_step step = *t->step;
-    const ics_batch batch = {.steps = &step, .emissions = &t->emission, .count = 1};
-    ICS_TRY(ics_batch_hit_from_arrival(&t->models, &batch, arrival, hit, t->error));
+    ics_batch batch = {.steps = &step, .emissions = &t->emission, .count = 1};
+    ICS_TRY(ics_batch_repeat_hit(&t->models, &batch, arrival, hit, t->error));
     if (t->found_count == t->found_capacity) {
         const size_t capacity = t->found_capacity ? 2 * t->found_capacity : 16;
         icestream_hit *grown = reallocarray(t->found, capacity, sizeof *grown);

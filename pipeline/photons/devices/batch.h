@@ -171,6 +171,12 @@ int ics_batch_hit_from_arrival(const ics_hit_models *models, const ics_batch *ba
                                const ice_arrival *arrival, icestream_hit *out,
                                icestream_error *error);
 
+/* Makes the hit of an arrival as its hit file has it, with the time of the transit through a PMT.
+ * Arrivals of which the file has no row are made, too. The same errors, and those of
+ * ics_hit_detection_decide(). */
+int ics_batch_repeat_hit(const ics_hit_models *models, ics_batch *batch, const ice_arrival *arrival,
+                         icestream_hit *out, icestream_error *error);
+
 /* Finishes a computed batch: makes its hits from `arrivals` and its account from `account`, sorts
  * the hits, checks that the account closes, and if the models say so replaces the hits by their
  * sums in bins, together with batch->sums. The result is in batch->error. */

@@ -103,6 +103,20 @@ static int make_hit(ics_batch *batch, const ics_hit_models *models, const ice_ar
     return ICESTREAM_OK;
 }
 
+int ics_batch_repeat_hit(const ics_hit_models *models, ics_batch *batch, const ice_arrival *arrival,
+                         icestream_hit *out, icestream_error *error)
+{
+    ics_detection_verdict verdict = {.is_kept = false};
+    ICS_TRY(ics_batch_hit_from_arrival(models, batch, arrival, out, error));
+    if (models->detection != NULL) {
+        ICS_TRY(ics_hit_detection_decide(models, batch, arrival, &verdict, error));
+    }
+    if (verdict.is_kept) {
+        ics_hit_detection_mark(models, &batch->steps[arrival->emission], &verdict, out);
+    }
+    return ICESTREAM_OK;
+}
+
 static int make_hits(ics_batch *batch, const ics_hit_models *models, const ics_arrivals *arrivals,
                      icestream_error *error)
 {

@@ -27,8 +27,8 @@ typedef struct ics_replay_target {
 } ics_replay_target;
 
 typedef struct ics_replay_options {
-    /* The own ice and the detector: those of the run that made the hits. `models.detection` and
-     * `models.bins` are not used. */
+    /* The own ice and the detector: those of the run that made the hits. `models.bins` is
+     * not used. */
     ics_hit_models models;
     ice_variants variants;
     ics_maths_used maths;             /* that made the hits, */

@@ -110,9 +110,8 @@ int ics_replay_results_make_hit(ics_replay_results *results, size_t first,
     ice_emission emission = ics_batch_step_emission(&step, results->hits[first].photon_id, 1);
     ice_arrival alone = *arrival;
     alone.emission = 0;
-    const ics_batch batch = {.steps = &step, .emissions = &emission, .count = 1};
-    return ics_batch_hit_from_arrival(&results->options->models, &batch, &alone, out,
-                                      &results->error);
+    ics_batch batch = {.steps = &step, .emissions = &emission, .count = 1};
+    return ics_batch_repeat_hit(&results->options->models, &batch, &alone, out, &results->error);
 }
 
 static int fail_at_hit(ics_replay_results *results, size_t i, int status, const char *text)

@@ -82,6 +82,27 @@ ones cascade photons "$polynomial"
 ones cascade photons detector.efficiencies=others 1e-4 # spectra are linear between whole nm after thinning
 ones led photons detector.cables=cables
 
+# Modules with several PMTs, whose transit times are in the times of hits.
+cat >pmts.yaml <<'END'
+run: { seed: 11 }
+workload: { kind: point, spectrum: 3, steps: 100, photons_per_step: 5000 }
+ice: { model: uniform }
+light: { acceptance: acceptance }
+detector:
+  file: few.csv
+  oversize: 5
+  crossing: entry
+  types: { two: { shape: sphere, radius: 0.1651, pmt_radius: 0.1, beta: 0.5, pmts: [ { zenith: 180, azimuth: 0, spread: 3 }, { zenith: 0, azimuth: 0, delay: 5 } ] } }
+stages: { detect: pmt-plane }
+sink: { records: false }
+END
+own pmts pe
+own pmts both
+closure pmts pe light.acceptance=acceptance2
+ones pmts both device.threads=1
+expect 0 "$ICESTREAM" trace pmts.yaml --hits pmts.both.npy -o paths.npy
+says out "2085 of 2085 hits are identical to the last bit"
+
 # A module without voltage detects nothing.
 expect 0 "$ICESTREAM" reweight cascade.pe.npy --to detector.voltages=voltages -o w.npy -f
 python3 "$checks" off w.npy 1 6 || fail "weights of a module that is off"
