@@ -17,7 +17,7 @@ steps=$(awk -v photons="$photons" 'BEGIN { printf "%d", photons / 10000 }')
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-schedules="wavefront fused event-wavefront monolithic job-queue thread-per-step warp-wavefront"
+schedules="wavefront event-wavefront monolithic job-queue thread-per-step warp-wavefront"
 bounces="{name: bounces, from: 1, to: 1000, bins: 24, scale: log}"
 ways="{name: path, from: 1, to: 1000, bins: 24, scale: log}, {name: delay, from: 0, to: 4000, bins: 64}"
 layers="{name: layers, from: 1, to: 17, bins: 16}"

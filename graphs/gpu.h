@@ -34,7 +34,7 @@
     X(ics_math, math) /* AUTO: fast */                                                             \
     /* 0: the default of the schedule; with schedule AUTO, the best candidate. */                  \
     X(uint32_t, pool)                 /* photon slots, of all lanes together */                    \
-    X(uint32_t, bounces_per_wave)     /* fused: bounces between two refills */                     \
+    X(uint32_t, bounces_per_wave)     /* event-wavefront: of a visit of fly */                     \
     X(uint32_t, block)                /* threads of a block, a multiple of 32 */                   \
     X(uint32_t, blocks_per_processor) /* registers are limited so that this many blocks fit */     \
     X(uint32_t, refill)               /* idle threads after which a warp gets new photons */       \

@@ -11,7 +11,6 @@
  * kernels. The order is that of reports and of the tests. */
 #define ICS_SCHEDULE_LIST(X)                                                                       \
     X(WAVEFRONT, "wavefront", wavefront)                                                           \
-    X(FUSED, "fused", fused)                                                                       \
     X(EVENT_WAVEFRONT, "event-wavefront", event_wavefront)                                         \
     X(MONOLITHIC, "monolithic", monolithic)                                                        \
     X(JOB_QUEUE, "job-queue", job_queue)                                                           \

@@ -15,7 +15,6 @@
     X(COLLIDE, collide, true, 1028u)                                                               \
     X(SCATTER, scatter, true, 0u)                                                                  \
     X(SCATTER_PROPAGATE, scatter_propagate, true, 0u)                                              \
-    X(VISIT, visit, true, ICS_WARP_QUEUE_BYTES)                                                    \
     X(FLY, fly, true, ICS_WARP_FLY_BYTES)                                                          \
     X(COLUMN, column, true, ICS_REGION_SLOTS)                                                      \
     X(MONOLITHIC, monolithic, false, ICS_WARP_QUEUE_BYTES)                                         \

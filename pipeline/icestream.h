@@ -405,7 +405,7 @@ ICESTREAM_PUBLIC int icestream_layers(const icestream_config *config, double wav
                                       icestream_error *error);
 
 typedef struct icestream_bench_options {
-    const char *schedules; /* for example "fused,auto"; NULL: graph.schedule; if that is auto,
+    const char *schedules; /* for example "monolithic,auto"; NULL: graph.schedule; if that is auto,
                               every schedule of the device */
     uint32_t repeats;      /* how often each schedule is measured; the best counts; 0: 3 times */
     bool json;

@@ -13,8 +13,8 @@
  *       if (the decision is to compact) { compact; mark vacant slots }
  *   }
  *
- * In fused, where a visit is many bounces, a chain is: repeat ICS_VISITS_PER_TRIP times { create;
- * visit }. The rows of graphs/schedule.c say which kernels a wave has and which run once per trip.
+ * In event-wavefront a chain is: repeat ICS_EVENT_WAVES times { collide; column }, then fly; and it
+ * is not compacted. The rows of graphs/schedule.c say which kernels a wave has.
  *
  * collide runs in parallel with the kernels behind it, up to the scatter of the next wave
  * (kernels/cuda/device/wavefront.h).

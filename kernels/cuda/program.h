@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 typedef struct ics_program_options {
-    const char *entry;         /* embedded file with the kernels: "kernels/cuda/device/fused.h" */
+    const char *entry; /* embedded file with the kernels: "kernels/cuda/device/event_wavefront.h" */
     const char *definitions;   /* lines "#define NAME VALUE\n" in front of the entry; never NULL */
     const char *const *custom; /* [ICS_STAGES] paths of the user's stage headers, NULL: none; the
                                   array may be NULL, too. The header of stage S defines

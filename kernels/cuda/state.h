@@ -15,13 +15,11 @@
 /* The largest number of batches whose photons are in one lane's pool at a time. */
 #define ICS_LANE_BATCHES 4u
 
-/* Waves in one trip through the loop of wavefront, and from one create to the next one; visits in
- * one trip through the loop of fused, of which each has its create. */
+/* Waves in one trip through the loop of wavefront, and from one create to the next one. */
 #ifndef ICS_WAVES_PER_TRIP /* tests of the kernels on a CPU have shorter trips */
 #define ICS_WAVES_PER_TRIP 16u
 #endif
 #define ICS_WAVES_PER_CREATE 4u
-#define ICS_VISITS_PER_TRIP  2u
 #define ICS_EVENT_WAVES      3u /* of event-wavefront, in a trip, of which the last one flies */
 ICS_STATIC_ASSERT(ICS_WAVES_PER_TRIP % ICS_WAVES_PER_CREATE == 0,
                   "a trip has a whole number of creates");
@@ -168,13 +166,6 @@ typedef struct ics_launch_progress {
 #define ICS_NOBODY  0xffffffffu
 #define ICS_WAITING 0x80000000u
 
-/* Photons that a warp of fused reserved in the step queue and has not made yet. */
-typedef struct ics_leftover {
-    uint64_t first; /* number of the first photon */
-    uint32_t count; /* 0 .. 32 */
-    uint32_t unused;
-} ics_leftover;
-
 /* 16 bytes that one instruction loads or stores. */
 #if defined(__CUDACC__)
 typedef float4 ics_word;
@@ -206,10 +197,9 @@ typedef struct ics_chain {
 enum {
     ICS_COLUMN_SEGMENT = 1 << 0,    /* segments wait between kernels, and photons have extracts */
     ICS_COLUMN_VACANT = 1 << 1,     /* create looks for free slots */
-    ICS_COLUMN_LEFTOVERS = 1 << 2,  /* a warp keeps photons that it has not yet made */
-    ICS_COLUMN_CANDIDATES = 1 << 3, /* collide looks for segments that may reach a module */
-    ICS_COLUMN_CURSORS = 1 << 4,    /* a thread or a warp remembers the step that it works on */
-    ICS_COLUMN_NEEDS = 1 << 5       /* a slot says which kernel its photon needs next */
+    ICS_COLUMN_CANDIDATES = 1 << 2, /* collide looks for segments that may reach a module */
+    ICS_COLUMN_CURSORS = 1 << 3,    /* a thread or a warp remembers the step that it works on */
+    ICS_COLUMN_NEEDS = 1 << 4       /* a slot says which kernel its photon needs next */
 };
 
 /* The columns of a pool are declared only here. Each of them is a pointer of ics_lane_memory to an
@@ -258,8 +248,7 @@ enum {
  *   needs        event-wavefront, a byte per slot: the kernel that its photon needs (region.h)
  *   candidates   wavefront, a bit per slot: its segment may reach a module; for waves with an even
  *                and an odd number in the trip
- *   vacant       loops, a bit per slot: the slot is free
- *   leftovers    fused */
+ *   vacant       wavefront, a bit per slot: the slot is free */
 #define ICS_POOL_COLUMNS(COLUMN, EITHER)                                                           \
     EITHER(COLUMN(ics_word, begin, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, false)                  \
                COLUMN(uint32_t, cursors, 2, 1, ICS_COLUMN_CURSORS, 0xff, false)                    \
@@ -269,7 +258,6 @@ enum {
     COLUMN(uint32_t, segment, 1, 1, ICS_COLUMN_SEGMENT, 0xff, true)                                \
     COLUMN(float, height, 1, 1, ICS_COLUMN_SEGMENT, ICS_ANY_FILL, true)                            \
     COLUMN(uint32_t, vacant, 1, 32, ICS_COLUMN_VACANT, 0xff, false)                                \
-    COLUMN(ics_leftover, leftovers, 1, 32, ICS_COLUMN_LEFTOVERS, 0, false)                         \
     COLUMN(uint32_t, candidates, 2, 32, ICS_COLUMN_CANDIDATES, ICS_ANY_FILL, false)
 
 /* The pointer of a column in a struct; one pointer for several columns, or one for each. */

@@ -152,19 +152,19 @@ END_TEST
 START_TEST(gpu_figures)
 {
     /* 1e9 photons of 20 bounces in half a second of kernels: what a GPU would report. */
-    ics_row row = {.best = {.schedule = ICS_SCHEDULE_FUSED,
+    ics_row row = {.best = {.schedule = ICS_SCHEDULE_EVENT_WAVEFRONT,
                             .automatic = true,
                             .on_gpu = true,
                             .fast_math = true,
                             .device = "GPU X",
                             .seconds = 0.625,
                             .gpu = {.kernel_seconds = 0.5, .bytes_per_bounce = 14},
-                            .notes = {.choice = "fused 0.5 ns\n", .warnings = "hot"},
+                            .notes = {.choice = "event-wavefront 0.5 ns\n", .warnings = "hot"},
                             .account = {.created = 1000000000, .bounces = 20000000000}},
                    .median_seconds = 0.75,
                    .stage_seconds = {1, 2, 3, 4}};
     ics_rows_set_name(&row);
-    ck_assert_str_eq(row.name, "auto (fused)");
+    ck_assert_str_eq(row.name, "auto (event-wavefront)");
     json_t *root = ics_rows_json(&row);
     ck_assert_ptr_nonnull(root);
     ck_assert_double_eq(number_of(root, "photons_per_second"), 1.6e9);
@@ -185,8 +185,9 @@ START_TEST(gpu_figures)
     ck_assert_int_eq(ics_rows_print(list, 1, true, out, &error), ICESTREAM_OK);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(text, " 0.5000 | "));
-    ck_assert_ptr_nonnull(strstr(text, "\nauto (fused) was chosen:\n  fused 0.5 ns\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\nauto (fused) warns:\n  hot\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\nauto (event-wavefront) was chosen:\n  event-wavefront 0.5 ns\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\nauto (event-wavefront) warns:\n  hot\n"));
     free(text);
 
     /* A schedule that keeps photons out of the pool while they fly reports no traffic (null), which
@@ -236,7 +237,10 @@ START_TEST(bench_errors)
          {.repeats = 1},
          ICESTREAM_E_CONFIG,
          "workload.photons_per_step: found 0, expected 1 or more"},
-        {"workload.steps=1", {.schedules = "fused"}, ICESTREAM_E_USAGE, "schedules of the CPU"},
+        {"workload.steps=1",
+         {.schedules = "event-wavefront"},
+         ICESTREAM_E_USAGE,
+         "schedules of the CPU"},
         {"workload.steps=1",
          {.schedules = "wavefront,wavefront"},
          ICESTREAM_E_USAGE,

@@ -35,8 +35,9 @@ static const struct {
                             "32 from 32 to 1024, or auto"},
     {"graph: {schedule: wavefront, join: [propagate, scatter]}",
      "r.yaml:1:36: error: graph.join: found a list of 2, expected [scatter, propagate], or []"},
-    {"graph: {schedule: fused, join: [scatter, propagate]}",
-     "r.yaml:1:32: error: graph.join: is for graph.schedule: wavefront, and the schedule is fused"},
+    {"graph: {schedule: monolithic, join: [scatter, propagate]}",
+     "r.yaml:1:37: error: graph.join: is for graph.schedule: wavefront, and the schedule is "
+     "monolithic"},
     {"graph: {tune: no/sweep.json}",
      "r.yaml:1:15: error: graph.tune: no/sweep.json: error: cannot open the file: No such "
      "file or directory"},
@@ -95,7 +96,7 @@ static const struct {
                                 "auto, cpu, cuda, cuda+cpu, gpu; did you mean 'gpu'?"},
     {"graph: {schedule: wavefornt}",
      "r.yaml:1:19: error: graph.schedule: found 'wavefornt', expected one of auto, wavefront, "
-     "fused, event-wavefront, monolithic, job-queue, thread-per-step, warp-wavefront; did you mean "
+     "event-wavefront, monolithic, job-queue, thread-per-step, warp-wavefront; did you mean "
      "'wavefront'?"},
     {"ice: {model: {}}", "r.yaml:1:14: error: ice.model: found a mapping, expected "
                          "south-pole-like or uniform"},

@@ -15,7 +15,7 @@ static const struct {
                              "expected a key in it: sort, when"},
     {"stages.scatter={source: [x]}", "--set stages.scatter={source: [x]}: error: source: found a "
                                      "list of 1, expected a path"},
-    {"", "--set : error: expected path=value, as in graph.schedule=fused"},
+    {"", "--set : error: expected path=value, as in graph.schedule=monolithic"},
     {"run.seed=", "--set run.seed=: error: run.seed: found nothing, expected a whole number from 0 "
                   "to 18446744073709551615"},
     {"run.seed=1 ", "--set run.seed=1 : error: run.seed: found '1 ', expected a whole number from "

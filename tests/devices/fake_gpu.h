@@ -405,7 +405,8 @@ int ics_gpu_choose(ics_gpu_options *options, const ics_tables *tables,
     if (fake.choose_result != ICESTREAM_OK) {
         return fail_with(error, fake.choose_result, "cudaGraphInstantiate: a launch failure");
     }
-    snprintf(report, report_size, "auto: fused 0.5 ns per photon\nauto: monolithic 0.4\n");
+    snprintf(report, report_size,
+             "auto: event-wavefront 0.5 ns per photon\nauto: monolithic 0.4\n");
     options->schedule = ICS_SCHEDULE_MONOLITHIC;
     return ICESTREAM_OK;
 }
@@ -417,7 +418,7 @@ void ics_gpu_wake(int ordinal)
 
 /* ---- trials of schedules --------------------------------------------------------------------- */
 
-/* The first trial is due after fake.trial_after batches, and fused is faster then. */
+/* The first trial is due after fake.trial_after batches, and event-wavefront is faster then. */
 
 bool ics_gpu_suits(const ics_gpu_options *options, const ice_emission *emissions, uint32_t count)
 {
@@ -467,8 +468,8 @@ int ics_gpu_trials_run(ics_gpu_trials *trials, const ice_emission *emissions, ui
     trials->done = true;
     trials->seconds += 0.25;
     *options = trials->given;
-    options->schedule = ICS_SCHEDULE_FUSED;
-    snprintf(report, ICS_GPU_REPORT_SIZE, "fused: 0.3 ns per photon in a trial\n");
+    options->schedule = ICS_SCHEDULE_EVENT_WAVEFRONT;
+    snprintf(report, ICS_GPU_REPORT_SIZE, "event-wavefront: 0.3 ns per photon in a trial\n");
     return ICESTREAM_OK;
 }
 

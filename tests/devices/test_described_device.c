@@ -38,7 +38,7 @@ END_TEST
 START_TEST(fixed_schedule_is_made)
 {
     reset_fake();
-    const char *const sets[] = {"device.backend=cuda", "graph.schedule=fused"};
+    const char *const sets[] = {"device.backend=cuda", "graph.schedule=event-wavefront"};
     device_world here = open_device_world(sets, COUNT(sets));
     here.options.gets_no_batch = true;
     ics_device_destroy(open_device(&here));

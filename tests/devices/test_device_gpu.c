@@ -52,11 +52,11 @@ static json_t *check_against_cpu(const char *first, const char *second, const ch
 START_TEST(test_hits_are_those_of_the_cpu)
 {
     reset_fake();
-    json_t *summary =
-        check_against_cpu("device.backend=cuda", "graph.schedule=fused", "device.math=portable");
+    json_t *summary = check_against_cpu("device.backend=cuda", "graph.schedule=event-wavefront",
+                                        "device.math=portable");
     ck_assert_str_eq(json_string_value(device_of(summary, "backend")), "cuda");
     ck_assert_str_eq(json_string_value(device_of(summary, "name")), "fake GPU");
-    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "fused");
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "event-wavefront");
     const json_t *gpu = device_of(summary, "gpu");
     ck_assert_str_eq(json_string_value(json_object_get(gpu, "math")), "portable");
     ck_assert_int_eq(json_integer_value(json_object_get(gpu, "waves")), 77);
@@ -96,11 +96,11 @@ START_TEST(test_a_trial_changes_the_schedule)
     ck_assert_int_eq(atomic_load(&fake.created), 2);
     ck_assert_int_eq(atomic_load(&fake.destroyed), 2);
     ck_assert_int_eq(atomic_load(&fake.submitted), 10 + 5 + 4 + 6);
-    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "fused");
+    ck_assert_str_eq(json_string_value(device_of(summary, "schedule")), "event-wavefront");
     const json_t *choice = device_of(summary, "choice");
     ck_assert_uint_eq(json_array_size(choice), 3);
     ck_assert_str_eq(json_string_value(json_array_get(choice, 2)),
-                     "fused: 0.3 ns per photon in a trial");
+                     "event-wavefront: 0.3 ns per photon in a trial");
     const json_t *gpu = device_of(summary, "gpu");
     ck_assert_double_eq_tol(json_real_value(json_object_get(gpu, "kernel_seconds")), 1, 1e-12);
     ck_assert_double_eq_tol(json_real_value(json_object_get(gpu, "trial_seconds")), 0.25, 1e-12);
@@ -146,7 +146,8 @@ START_TEST(test_the_log_names_the_device)
     ck_assert_ptr_nonnull(strstr(text, "device: fake GPU (GPU 0), fast maths, schedule chosen "
                                        "on the first batch (device.backend auto: 1 GPU found)\n"));
     ck_assert_ptr_nonnull(strstr(text, "warning: GPU 0: a pool of 16 is small\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\nauto: fused 0.5 ns per photon\nauto: monolithic 0.4\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\nauto: event-wavefront 0.5 ns per photon\nauto: monolithic 0.4\n"));
     free(text);
     run_folder_close(&place);
 }
@@ -161,7 +162,7 @@ static const struct {
     int status; /* of the run without a fallback */
 } failures[] = {
     {{ICESTREAM_E_MEMORY, 0, NEVER, NEVER, 0},
-     "graph.schedule=fused",
+     "graph.schedule=event-wavefront",
      "cudaMalloc",
      ICESTREAM_E_MEMORY},
     {{ICESTREAM_E_DEVICE, 0, NEVER, NEVER, 0},
@@ -173,7 +174,7 @@ static const struct {
      "cudaGraphInstantiate",
      ICESTREAM_E_FAILED},
     {{0, 0, 0, NEVER, ICESTREAM_E_FAILED},
-     "graph.schedule=fused",
+     "graph.schedule=event-wavefront",
      "cudaMemcpyAsync",
      ICESTREAM_E_FAILED},
     {{0, 0, 11, NEVER, ICESTREAM_E_FAILED},
@@ -181,11 +182,11 @@ static const struct {
      "cudaMemcpyAsync",
      ICESTREAM_E_FAILED},
     {{0, 0, NEVER, 0, ICESTREAM_E_FAILED},
-     "graph.schedule=fused",
+     "graph.schedule=event-wavefront",
      "cudaGraphLaunch",
      ICESTREAM_E_FAILED},
     {{0, 0, NEVER, 15, ICESTREAM_E_FAILED},
-     "graph.schedule=fused",
+     "graph.schedule=event-wavefront",
      "cudaGraphLaunch",
      ICESTREAM_E_FAILED},
     {{0, 0, NEVER, 9, ICESTREAM_E_MEMORY},
@@ -257,8 +258,9 @@ START_TEST(test_completed_files_stay)
     fake.submit_fault = 24; /* the last batch of the run */
     run_folder place = open_place();
     place.options.force = false;
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"graph.schedule=fused", NULL}),
-                     ICESTREAM_E_FAILED);
+    ck_assert_int_eq(
+        run_folder_run(&place, (const char *[]){"graph.schedule=event-wavefront", NULL}),
+        ICESTREAM_E_FAILED);
     int complete = 0;
     for (int i = 0; i < FILES; ++i) {
         char name[64];
@@ -282,9 +284,10 @@ START_TEST(test_settings_that_no_gpu_accepts_end_the_run)
     reset_fake();
     fake.create_result = ICESTREAM_E_CONFIG;
     run_folder place = open_place();
-    ck_assert_int_eq(run_folder_run(&place, (const char *[]){"device.fallback=cpu",
-                                                             "graph.schedule=fused", NULL}),
-                     ICESTREAM_E_CONFIG);
+    ck_assert_int_eq(
+        run_folder_run(&place, (const char *[]){"device.fallback=cpu",
+                                                "graph.schedule=event-wavefront", NULL}),
+        ICESTREAM_E_CONFIG);
     run_folder_close(&place);
 }
 END_TEST
@@ -330,7 +333,7 @@ static device_world open_world(const char *first, const char *second)
 START_TEST(test_a_device_computes_steps)
 {
     reset_fake();
-    device_world here = open_world("graph.schedule=fused", "graph.lanes=2");
+    device_world here = open_world("graph.schedule=event-wavefront", "graph.lanes=2");
     ics_engine *engine = open_engine(&here, 1000000);
     ics_device *device = engine->device;
     ics_device_facts facts;
@@ -338,7 +341,7 @@ START_TEST(test_a_device_computes_steps)
     ck_assert(facts.is_gpu);
     ck_assert_str_eq(facts.name, "fake GPU");
     ck_assert_str_eq(facts.first_name, "fake GPU");
-    ck_assert_int_eq(facts.schedule, ICS_SCHEDULE_FUSED);
+    ck_assert_int_eq(facts.schedule, ICS_SCHEDULE_EVENT_WAVEFRONT);
     ck_assert_uint_eq(facts.pool, 4096);
     ck_assert_uint_eq(facts.gpu.batch_emissions, 1000);
     const icestream_step step = run_folder_bright(1, 30000);
@@ -361,7 +364,7 @@ END_TEST
 START_TEST(test_a_profile_makes_the_gpu_again)
 {
     reset_fake();
-    const char *const schedule = _i == 0 ? "graph.schedule=fused" : "graph.schedule=auto";
+    const char *const schedule = _i == 0 ? "graph.schedule=event-wavefront" : "graph.schedule=auto";
     device_world here = open_world(schedule, "graph.lanes=2");
     ics_engine *engine = open_engine(&here, 1000000);
     icestream_step steps[3] = {run_folder_bright(1, 21000), run_folder_bright(2, 9000),
@@ -396,7 +399,7 @@ START_TEST(test_cancelled_batches_are_returned)
 {
     reset_fake();
     fake.stuck = true;
-    device_world here = open_world("graph.schedule=fused", "device.fallback=cpu");
+    device_world here = open_world("graph.schedule=event-wavefront", "device.fallback=cpu");
     atomic_bool cancel;
     atomic_init(&cancel, false);
     here.options.cancel = &cancel;

@@ -26,8 +26,8 @@ static const struct {
     const char *sets[3], *math;
 } ways[] = {
     {{"device.backend=cpu"}, "portable"},
-    {{"graph.schedule=fused", "device.math=portable"}, "portable"},
-    {{"graph.schedule=fused", "device.math=fast"}, "fast"},
+    {{"graph.schedule=event-wavefront", "device.math=portable"}, "portable"},
+    {{"graph.schedule=event-wavefront", "device.math=fast"}, "fast"},
     {{"device.backend=cuda", "graph.schedule=auto"}, "fast"}, /* math: auto */
     {{"device.backend=cuda", "device.math=portable"}, "portable"},
 };
@@ -110,7 +110,8 @@ START_TEST(test_resume_with_another_seed_ignores_maths)
     ck_assert_int_eq(run_way(&place, 0), ICESTREAM_OK);
     place.options.force = false;
     place.options.resume = true;
-    const char *const sets[] = {"device.math=fast", "run.seed=2", "graph.schedule=fused", NULL};
+    const char *const sets[] = {"device.math=fast", "run.seed=2", "graph.schedule=event-wavefront",
+                                NULL};
     ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "run.seed"));
     place.options.force = true;
@@ -125,7 +126,7 @@ END_TEST
 START_TEST(test_fallback_may_mix_maths)
 {
     static const char *const sets[] = {"device.math=fast", "device.fallback=cpu",
-                                       "graph.schedule=fused", NULL};
+                                       "graph.schedule=event-wavefront", NULL};
     reset_fake();
     fake.submit_fault = 3; /* long before the last file */
     run_folder place = open_place();
@@ -145,7 +146,8 @@ START_TEST(test_fallback_may_mix_maths)
     json_decref(summary);
     /* Without device.fallback the files do not agree. */
     ck_assert_int_eq(
-        run_folder_run(&place, (const char *[]){"device.math=fast", "graph.schedule=fused", NULL}),
+        run_folder_run(
+            &place, (const char *[]){"device.math=fast", "graph.schedule=event-wavefront", NULL}),
         ICESTREAM_E_OUTPUT);
     ck_assert_ptr_nonnull(strstr(place.error.text, "e.hits.npy: math: found portable, expected f"));
     run_folder_close(&place);
@@ -159,7 +161,8 @@ START_TEST(test_a_file_of_both_maths_agrees_with_none)
     run_folder place = run_folder_open();
     run_folder_bright_steps(&place, "a.steps.npy", 0, 1, 40000);
     fake.submit_fault = 15;
-    const char *sets[] = {"device.math=fast", "device.fallback=cpu", "graph.schedule=fused", NULL};
+    const char *sets[] = {"device.math=fast", "device.fallback=cpu",
+                          "graph.schedule=event-wavefront", NULL};
     ck_assert_int_eq(run_folder_run(&place, sets), ICESTREAM_OK);
     ck_assert_int_gt(atomic_load(&fake.taken), 0);
     char word[16];

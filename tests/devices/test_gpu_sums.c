@@ -223,12 +223,13 @@ static const struct {
     const char *sets[4];
     bool has_sums;
 } ways[] = {
-    {{"graph.schedule=fused"}, true},
-    {{"graph.schedule=fused", "sink.waveform_bin=0.7", "sink.waveform_range=[-20, 40.1]"}, true},
-    {{"graph.schedule=fused", "graph.batch=50", "sink.checkpoint=0.001"}, true},
+    {{"graph.schedule=event-wavefront"}, true},
+    {{"graph.schedule=event-wavefront", "sink.waveform_bin=0.7", "sink.waveform_range=[-20, 40.1]"},
+     true},
+    {{"graph.schedule=event-wavefront", "graph.batch=50", "sink.checkpoint=0.001"}, true},
     {{"graph.schedule=auto", "detector.keep_hit_photons=true"}, true},
-    {{"graph.schedule=fused", "device.index=all"}, true},
-    {{"graph.schedule=fused", "stages.detect=pe"}, false},
+    {{"graph.schedule=event-wavefront", "device.index=all"}, true},
+    {{"graph.schedule=event-wavefront", "stages.detect=pe"}, false},
 };
 enum { WAYS = sizeof ways / sizeof ways[0] };
 
@@ -256,7 +257,7 @@ START_TEST(a_variable_of_the_environment_leaves_sums_to_the_host)
     reset_fake();
     run_folder place = open_place();
     setenv("ICESTREAM_GPU_HOST_SUMS", "1", 1);
-    char *text = check_run(&place, (const char *const[]){"graph.schedule=fused", NULL});
+    char *text = check_run(&place, (const char *const[]){"graph.schedule=event-wavefront", NULL});
     unsetenv("ICESTREAM_GPU_HOST_SUMS");
     ck_assert_int_eq(atomic_load(&fake.sums), 0);
     ck_assert_ptr_nonnull(strstr(text, "because the environment variable ICESTREAM_GPU_HOST_SUMS"));
@@ -281,7 +282,7 @@ START_TEST(the_host_makes_the_sums_of_pulses)
         }
     }
     run_folder_steps(&place, "a.steps.npy", steps, 40);
-    char *text = check_run(&place, (const char *const[]){"graph.schedule=fused", NULL});
+    char *text = check_run(&place, (const char *const[]){"graph.schedule=event-wavefront", NULL});
     ck_assert_int_gt(atomic_load(&fake.sums), 0);
     ck_assert_msg(strstr(text, "the host makes the sums of batches with pulses of LEDs") != NULL,
                   "%s", text);
@@ -301,7 +302,7 @@ START_TEST(a_trial_changes_the_schedule)
     ck_assert_int_eq(atomic_load(&fake.created), 2);
     const int all = atomic_load(&fake.sums);
     reset_fake();
-    free(check_run(&place, (const char *const[]){"graph.schedule=fused", NULL}));
+    free(check_run(&place, (const char *const[]){"graph.schedule=event-wavefront", NULL}));
     ck_assert_int_gt(all, 0);
     ck_assert_int_eq(atomic_load(&fake.sums), all);
     run_folder_close(&place);
@@ -314,8 +315,8 @@ START_TEST(the_cpu_continues)
     fake.submit_fault = 8;
     run_folder place = open_place();
     set_events(&place);
-    free(check_run(&place,
-                   (const char *const[]){"graph.schedule=fused", "device.fallback=cpu", NULL}));
+    free(check_run(&place, (const char *const[]){"graph.schedule=event-wavefront",
+                                                 "device.fallback=cpu", NULL}));
     ck_assert_int_gt(atomic_load(&fake.sums), 0);
     run_folder_close(&place);
 }

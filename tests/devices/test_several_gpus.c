@@ -33,7 +33,7 @@ static json_t *check_against_cpu(const char *first, const char *second, const ch
                   "%s", place.error.text);
     bytes expected = read_files(&place);
     const char *sets[] = {
-        "device.math=portable", "graph.schedule=fused", first, second, third, NULL};
+        "device.math=portable", "graph.schedule=event-wavefront", first, second, third, NULL};
     ck_assert_msg(run_folder_run(&place, sets) == ICESTREAM_OK, "%s", place.error.text);
     bytes found = read_files(&place);
     for (int i = 0; i < FILES; ++i) {
@@ -195,12 +195,13 @@ START_TEST(test_the_log_names_all_devices)
     reset_fake();
     fake.count = 3;
     run_folder place = open_place();
-    const char *sets[] = {"device.index=[0, 1]", "graph.schedule=fused", NULL};
+    const char *sets[] = {"device.index=[0, 1]", "graph.schedule=event-wavefront", NULL};
     char *text = run_folder_log(&place, sets);
-    ck_assert_msg(strstr(text, "device: 2 GPUs: fake GPU (GPU 0), fake GPU (GPU 1), fast maths, "
-                               "fused schedule (device.backend auto: 3 GPUs found, device.index "
-                               "selects 2)\n") != NULL,
-                  "%s", text);
+    ck_assert_msg(
+        strstr(text, "device: 2 GPUs: fake GPU (GPU 0), fake GPU (GPU 1), fast maths, "
+                     "event-wavefront schedule (device.backend auto: 3 GPUs found, device.index "
+                     "selects 2)\n") != NULL,
+        "%s", text);
     free(text);
     run_folder_close(&place);
 }

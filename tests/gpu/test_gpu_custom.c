@@ -232,7 +232,7 @@ START_TEST(mistakes)
     char path[SCRATCH_PATH];
     scratch_write(scratch_path(&place, "broken_scatter.h", path), mistake, strlen(mistake));
     stage_world world = gpu_place_create(GPU_PLACE_UNIFORM);
-    ics_gpu_options options = gpu_options(ICS_SCHEDULE_FUSED, ICS_MATH_FAST);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_EVENT_WAVEFRONT, ICS_MATH_FAST);
     options.custom[ICS_STAGE_SCATTER] = path;
     icestream_error error = {0};
     ics_gpu *gpu = NULL;

@@ -126,8 +126,8 @@ static outcome carry_on_cpu(uint32_t photons)
 
 START_TEST(hits_are_those_of_the_cpu)
 {
-    static const char *const schedules[] = {"graph.schedule=fused", "graph.schedule=monolithic",
-                                            "graph.schedule=auto"};
+    static const char *const schedules[] = {"graph.schedule=event-wavefront",
+                                            "graph.schedule=monolithic", "graph.schedule=auto"};
     outcome expected = carry_on_cpu(few());
     outcome found =
         carry((const char *[]){"device.backend=cuda", "device.index=all", "device.math=portable",
@@ -151,8 +151,9 @@ START_TEST(fast_is_the_same_on_any_number)
         printf("skipped: one GPU only\n");
         return;
     }
-    const char *sets[] = {"device.backend=cuda", "device.math=fast", "graph.schedule=fused",
-                          "graph.hits=32768",    "device.index=0",   NULL};
+    const char *sets[] = {
+        "device.backend=cuda", "device.math=fast", "graph.schedule=event-wavefront",
+        "graph.hits=32768",    "device.index=0",   NULL};
     outcome expected = carry(sets, few(), NULL);
     sets[4] = "device.index=all";
     outcome found = carry(sets, few(), NULL);
@@ -169,7 +170,7 @@ START_TEST(one_is_lost)
     const ics_device_loss loss = {.ordinal = 0, .batches = 1 + (uint32_t)_i};
     outcome expected = carry_on_cpu(PHOTONS);
     outcome found = carry((const char *[]){"device.backend=cuda+cpu", "device.index=all",
-                                           "device.math=portable", "graph.schedule=fused",
+                                           "device.math=portable", "graph.schedule=event-wavefront",
                                            "graph.hits=32768", NULL},
                           PHOTONS, &loss);
     ck_assert_msg(found.alive == found.members - 1,

@@ -37,7 +37,7 @@ START_TEST(pool_shrinks)
     ice_emission *emissions =
         gpu_light_create(GPU_LIGHT_MIXED, gpu_scaled(PHOTONS, LEAST), &load.count);
     load.emissions = emissions;
-    ics_gpu_options options = gpu_options(ICS_SCHEDULE_FUSED, ICS_MATH_PORTABLE);
+    ics_gpu_options options = gpu_options(ICS_SCHEDULE_EVENT_WAVEFRONT, ICS_MATH_PORTABLE);
     options.lanes = 1;
     options.hits = 1 << 12;
     options.batch_photons = 1 << 16;

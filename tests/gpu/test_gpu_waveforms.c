@@ -162,9 +162,12 @@ END_TEST
 
 START_TEST(fast_sums_are_those_of_the_host)
 {
-    static const char *const sets[] = {"device.backend=cuda",  "device.math=fast",
-                                       "graph.hits=5000",      "graph.batch=77777",
-                                       "graph.schedule=fused", NULL};
+    static const char *const sets[] = {"device.backend=cuda",
+                                       "device.math=fast",
+                                       "graph.hits=5000",
+                                       "graph.batch=77777",
+                                       "graph.schedule=event-wavefront",
+                                       NULL};
     run_folder place = open_place();
     json_int_t of_hits, of_sums;
     setenv("ICESTREAM_GPU_HOST_SUMS", "1", 1);
@@ -172,7 +175,7 @@ START_TEST(fast_sums_are_those_of_the_host)
     unsetenv("ICESTREAM_GPU_HOST_SUMS");
     waveforms found = run(&place, 0, sets, &of_sums);
     ck_assert_int_ne(of_hits, of_sums);
-    expect_equal(&found, &expected, "fused");
+    expect_equal(&found, &expected, "event-wavefront");
     free(expected.rows);
     run_folder_close(&place);
 }

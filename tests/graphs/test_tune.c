@@ -101,7 +101,7 @@ START_TEST(common_multiples)
     tune.kernels[ICS_TUNED_MONOLITHIC].threads = 224; /* shares its pool with no other kernel */
     ck_assert_uint_eq(ics_tune_common_multiple(&tune), 768);
     const uint32_t primes[] = {31, 29, 27, 25, 23, 32}; /* the largest possible multiple */
-    for (int i = ICS_TUNED_CREATE; i <= ICS_TUNED_VISIT; ++i) {
+    for (int i = ICS_TUNED_CREATE; i <= ICS_TUNED_FLY; ++i) {
         tune.kernels[i].threads = 32 * primes[i];
     }
     ck_assert_uint_eq(ics_tune_common_multiple(&tune), UINT64_C(32) * 31 * 29 * 27 * 25 * 23 * 32);

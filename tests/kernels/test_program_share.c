@@ -22,7 +22,7 @@ static void *need_program(void *unused)
     if (!ics_program_share_begin(key, &program)) {
         usleep(20000);
         char image[] = "image";
-        ics_kernel_resources kernel = {.name = "gpu_visit", .registers = 40};
+        ics_kernel_resources kernel = {.name = "gpu_fly", .registers = 40};
         const ics_program result = {
             .image = image, .bytes = sizeof image, .kernels = &kernel, .kernel_count = 1};
         atomic_fetch_add(&made, 1);

@@ -93,8 +93,8 @@ row out "table gpu_table" 1 0.200 166.0 18.4 50.0 99.0 70.00 30.50 11.00
 says words "--set device.watchdog=3600 --once --json -- table.yaml"
 expect 0 "${ROOFLINE[@]}" table.yaml --json
 says out '"schedule": "table"' '"samples": 20000000' '"instructions_per_sample": 166.0' '"bytes_per_sample": {'
-expect 2 "${ROOFLINE[@]}" table.yaml --schedules fused
-says err "--schedules: found fused, and stages.tabulate"
+expect 2 "${ROOFLINE[@]}" table.yaml --schedules event-wavefront
+says err "--schedules: found event-wavefront, and stages.tabulate"
 # What the stand-in stands for: bench fills a table, and says how many samples it has.
 expect 0 "$ICESTREAM" bench table.yaml -s device.backend=cpu --once --json
 says out '"name": "table"' '"best_of": 1,' '"samples": '

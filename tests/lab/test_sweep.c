@@ -55,8 +55,8 @@ static ics_sweep_row rows[] = {
     {ICS_SCHEDULE_MONOLITHIC, ICS_TUNED_COUNT, {0, 0, 0}, 0.4, 0.016, 0},
     {ICS_SCHEDULE_MONOLITHIC, ICS_TUNED_MONOLITHIC, {256, 4, 64}, 0.35, 0.014, 0},
     {ICS_SCHEDULE_MONOLITHIC, ICS_TUNED_MONOLITHIC, {128, 12, 40}, 0.5, 0.02, 0},
-    {ICS_SCHEDULE_FUSED, ICS_TUNED_COUNT, {0, 0, 0}, 0.5, 0.02, 0},
-    {ICS_SCHEDULE_FUSED, ICS_TUNED_VISIT, {64, 16, 64}, 0.6, 0.024, 0},
+    {ICS_SCHEDULE_EVENT_WAVEFRONT, ICS_TUNED_COUNT, {0, 0, 0}, 0.5, 0.02, 0},
+    {ICS_SCHEDULE_EVENT_WAVEFRONT, ICS_TUNED_FLY, {64, 16, 64}, 0.6, 0.024, 0},
 };
 
 static ics_sweep a_sweep(void)
@@ -79,7 +79,7 @@ START_TEST(the_fastest_settings)
     ck_assert_double_eq_tol(rows[1].ratio, 0.875, 1e-12);
     ck_assert_double_eq_tol(rows[4].ratio, 1.2, 1e-12);
     ck_assert_ptr_eq(ics_sweep_best(&sweep, ICS_SCHEDULE_MONOLITHIC), &rows[1]);
-    ck_assert_ptr_eq(ics_sweep_best(&sweep, ICS_SCHEDULE_FUSED), &rows[3]);
+    ck_assert_ptr_eq(ics_sweep_best(&sweep, ICS_SCHEDULE_EVENT_WAVEFRONT), &rows[3]);
 }
 END_TEST
 
@@ -89,7 +89,7 @@ START_TEST(a_run_file_takes_the_settings)
 {
     ics_tune configured = {{{0}}};
     configured.kernels[ICS_TUNED_MONOLITHIC] = (ics_kernel_tune){.threads = 64};
-    configured.kernels[ICS_TUNED_VISIT] = (ics_kernel_tune){.registers = 72};
+    configured.kernels[ICS_TUNED_FLY] = (ics_kernel_tune){.registers = 72};
     ics_sweep sweep = a_sweep();
     sweep.configured = &configured;
     const scratch place = scratch_create();
@@ -106,8 +106,8 @@ START_TEST(a_run_file_takes_the_settings)
     ck_assert_uint_eq(kernels[ICS_TUNED_MONOLITHIC].threads, 256);
     ck_assert_uint_eq(kernels[ICS_TUNED_MONOLITHIC].blocks, 4);
     ck_assert_uint_eq(kernels[ICS_TUNED_MONOLITHIC].registers, 64);
-    ck_assert_uint_eq(kernels[ICS_TUNED_VISIT].threads, 0);
-    ck_assert_uint_eq(kernels[ICS_TUNED_VISIT].registers, 72);
+    ck_assert_uint_eq(kernels[ICS_TUNED_FLY].threads, 0);
+    ck_assert_uint_eq(kernels[ICS_TUNED_FLY].registers, 72);
     ck_assert(!ics_tune_is_given(&kernels[ICS_TUNED_SCATTER]));
     icestream_config_destroy(config);
     scratch_remove(&place);

@@ -1,5 +1,5 @@
 /* What the schedules share in which a thread keeps photon after photon in registers: monolithic,
- * job-queue, thread-per-step, and fused within a visit.
+ * job-queue, thread-per-step, and fly of event-wavefront.
  *
  * A thread owns the slot with its number. If the kernel ends before the photon of a thread does,
  * the thread stores the photon in this slot, and the next launch loads it from there. No photon is

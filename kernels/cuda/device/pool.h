@@ -1,4 +1,4 @@
-/* create: puts new photons into the free slots of a pool. Shared by wavefront and fused.
+/* create: puts new photons into the free slots of a pool of wavefront.
  *
  * A few per cent of the slots are free at a time, one or two of a warp. Each block therefore first
  * lists the free ones among its many slots, and then works through the list with full warps.

@@ -16,7 +16,7 @@ typedef struct ics_row {
     double stage_seconds[6]; /* of a run with profile, as in ics_gpu_usage; 0 without such a run */
 } ics_row;
 
-/* Names the row "fused", or "auto (fused)" if auto chose the schedule. */
+/* Names the row "monolithic", or "auto (monolithic)" if auto chose the schedule. */
 void ics_rows_set_name(ics_row *row);
 
 /* Prints a table of speeds and, for GPUs, a table of settings. ICESTREAM_E_MEMORY. */

@@ -101,7 +101,7 @@ static int apply_set(icestream_config *config, const char *option, const char *s
     const char *equals = strchr(set, '=');
     if (equals == NULL || equals == set) {
         return ics_error_add(error, ICESTREAM_E_CONFIG,
-                             "%s %s: error: expected path=value, as in graph.schedule=fused",
+                             "%s %s: error: expected path=value, as in graph.schedule=monolithic",
                              option, set);
     }
     ICS_FREES char *name = NULL, *key = strndup(set, (size_t)(equals - set));

@@ -178,7 +178,7 @@ def command_cases():
     usage("bench without photons", "bench -s workload.steps=0", "workload.steps: found 0, expected 1 or more")
     usage("compare of one schedule", "compare --schedules wavefront", "one schedule alone")
     usage("compare of commas", "compare --schedules ,,", "--schedules: found ''")
-    usage("compare of a GPU schedule", "compare --schedules fused,wavefront", "--schedules: found 'fused'")
+    usage("compare of a GPU schedule", "compare --schedules event-wavefront,wavefront", "--schedules: found 'event-wavefront'")
     usage("compare against nothing", "compare --against none.yaml", "none.yaml: error: cannot open")
     usage("convert of one kind", "convert a.npy b.npy", "b.npy: found an unknown ending, expected .txt or .csv")
     usage("convert of an unknown kind", "convert a.txt b.csv", "a.txt: found an unknown ending")

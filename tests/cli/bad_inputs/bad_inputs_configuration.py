@@ -58,7 +58,7 @@ def configuration_cases():
     configuration("250 spectra", "light: {spectra: [%s]}" % ", ".join(["{line: 400}"] * 250), ["light.spectra", "at most 249"])
     configuration("standard input twice", 'source: {files: ["-", "-"]}', ["source.files", "only once"])
     configuration("no source", "source: {files: []}", ["source.files: found", "expected a list of paths"])
-    configuration("a GPU schedule on the CPU", "device: {backend: cpu}\ngraph: {schedule: fused}\n", "graph.schedule: 'fused' needs a GPU")
+    configuration("a GPU schedule on the CPU", "device: {backend: cpu}\ngraph: {schedule: event-wavefront}\n", "graph.schedule: 'event-wavefront' needs a GPU")
     configuration("an unknown anchor", "run: {seed: *a}", ["run.yaml:1:13: error:", "unknown anchor '*a'"])
     configuration("an anchor in itself", "source: &a {files: [*a]}", "contains itself")
     bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"

@@ -31,12 +31,12 @@ expect 0 "$ICESTREAM" run --quiet --force
 is_empty err
 
 # With device.fallback: cpu the run uses the CPU, also if other settings are meant for the GPU.
-expect 0 "$ICESTREAM" run -s device.backend=cuda -s device.fallback=cpu -s graph.schedule=fused \
+expect 0 "$ICESTREAM" run -s device.backend=cuda -s device.fallback=cpu -s graph.schedule=event-wavefront \
     -s graph.lanes=4 -s graph.pool=1048576 -s sink.directory=fallback
 says err "device: cpu, " "warning: device.backend cuda: no GPU, because "
 same fallback/a.hits.npy hits/a.hits.npy
 # With auto, a line names the settings that only a GPU has.
-expect 0 "$ICESTREAM" run -s graph.lanes=4 -s graph.schedule=fused -s sink.directory=auto
+expect 0 "$ICESTREAM" run -s graph.lanes=4 -s graph.schedule=event-wavefront -s sink.directory=auto
 says err "the CPU does not use keys for a GPU: graph.schedule (--set graph.schedule), graph.lanes"
 same auto/a.hits.npy hits/a.hits.npy
 
@@ -67,7 +67,7 @@ for origin in compiled cached; do
     expect 0 "$ICESTREAM" plan --architecture 90 "${odd[@]}"
     is_empty err
     says out "GPU         any of architecture sm_90" "Registers of the largest kernel: wavefront "
-    for kernel in gpu_create gpu_propagate gpu_collide gpu_scatter gpu_visit gpu_monolithic gpu_job_queue \
+    for kernel in gpu_create gpu_propagate gpu_collide gpu_scatter gpu_fly gpu_monolithic gpu_job_queue \
         gpu_thread_per_step; do
         says out "  $kernel "
     done

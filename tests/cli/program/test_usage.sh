@@ -61,7 +61,7 @@ refuses 2 "--table: found 'html', expected md" bench --table html
 expect 2 "$ICESTREAM" bench --workload cacsade
 says err "workload.kind=cacsade" "did you mean 'cascade'?"
 refuses 2 "detector.oversize: found '0'" bench --oversize 0
-refuses 2 "found 'fused', expected schedules of the CPU" bench --set device.backend=cpu --schedules fused
+refuses 2 "found 'event-wavefront', expected schedules of the CPU" bench --set device.backend=cpu --schedules event-wavefront
 refuses 2 "bench: found --repeats and --once" bench --repeats 3 --once
 refuses 2 "bench: found --files and --steps, which is about generated steps; expected one of them" bench --files --steps 3
 refuses 2 "--architecture: found 'sm_90', expected a whole number" plan --architecture sm_90
@@ -80,7 +80,7 @@ says out "400 photons in 2 steps of workload cascade"
 
 # Configuration.
 refuses 2 "missing.yaml" run missing.yaml
-refuses 2 "graph.schedule" run --set device.backend=cpu --set graph.schedule=fused
+refuses 2 "graph.schedule" run --set device.backend=cpu --set graph.schedule=event-wavefront
 refuses 2 "graph.bounces_per_wave: found 4" validate --set device.backend=cpu --set graph.bounces_per_wave=4
 prints "seed: 42" run --print-effective --set run.seed=42
 is_empty err

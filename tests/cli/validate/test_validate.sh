@@ -57,7 +57,7 @@ expect 2 "$ICESTREAM" validate --json -s 'source.files=[none.npy]' -s run.seed=1
 # A configuration for a GPU runs on the CPU with backend auto, and a line says which keys are not used.
 cat >gpu.yaml <<'YAML'
 device: {memory_limit: 4 GB, math: fast, watchdog: 20, index: [1]}
-graph: {lanes: 4, schedule: fused, pool: 1048576}
+graph: {lanes: 4, schedule: event-wavefront, pool: 1048576}
 YAML
 expect 0 "$ICESTREAM" run gpu.yaml -s sink.directory=other
 says err "the CPU does not use keys for a GPU: graph.schedule (gpu.yaml:2:29), device.index (gpu.yaml:1:63)" \
@@ -66,7 +66,7 @@ same other/a.hits.npy hits/a.hits.npy
 prints "the CPU does not use keys for a GPU: graph.schedule (gpu.yaml:2:29)" validate gpu.yaml
 refuses 2 "gpu.yaml:2:16: error: graph.lanes: this value is for a GPU, and device.backend is cpu" run gpu.yaml -s device.backend=cpu
 expect 0 "$ICESTREAM" validate gpu.yaml --for cuda
-says out "device:    a GPU, which is not here" "schedule:  fused"
+says out "device:    a GPU, which is not here" "schedule:  event-wavefront"
 ! grep -q "does not use" out || fail "the CPU is described: $(cat out)"
 expect 0 "$ICESTREAM" validate gpu.yaml --for cpu
 says out "a machine without a GPU" "the CPU does not use keys for a GPU: "

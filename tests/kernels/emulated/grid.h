@@ -194,7 +194,6 @@ extern const ics_gpu_schedule *grid_row; /* the schedule for which they are spec
 #define GPU_THREADS_COLLIDE           GRID_BLOCK
 #define GPU_THREADS_SCATTER           (2 * GRID_BLOCK)
 #define GPU_THREADS_SCATTER_PROPAGATE (GRID_BLOCK / 2)
-#define GPU_THREADS_VISIT             GRID_BLOCK
 #define GPU_THREADS_FLY               GRID_BLOCK
 #define GPU_THREADS_COLUMN            (GRID_BLOCK / 2)
 #define GPU_BOUNDS_CREATE
@@ -202,7 +201,6 @@ extern const ics_gpu_schedule *grid_row; /* the schedule for which they are spec
 #define GPU_BOUNDS_COLLIDE
 #define GPU_BOUNDS_SCATTER
 #define GPU_BOUNDS_SCATTER_PROPAGATE
-#define GPU_BOUNDS_VISIT
 #define GPU_BOUNDS_FLY
 #define GPU_BOUNDS_COLUMN
 #define GPU_BOUNDS_MONOLITHIC

@@ -33,10 +33,8 @@ void grid_lane_make(grid_lane *self, const grid_setting *with, const ice_emissio
     self->emissions = emissions;
     self->emission_count = emission_count;
     const ics_gpu_schedule *row = ics_schedule_row(with->schedule);
-    /* A schedule with leftovers creates in its visits the photons for which the pool has no room: a
-     * small pool tests this. */
-    const uint32_t blocks = row->columns & ICS_COLUMN_LEFTOVERS ? 2 : ICS_CHAIN_PER_THREAD;
-    const uint32_t threads = row->loops ? blocks * GRID_BLOCK * with->chains : THREADS;
+    const uint32_t threads =
+        row->loops ? ICS_CHAIN_PER_THREAD * GRID_BLOCK * with->chains : THREADS;
     const uint32_t slots = threads * row->slots_per_thread;
     ics_lane_memory *memory = &self->memory;
     memory->capacity = slots;
@@ -132,7 +130,6 @@ static uint32_t threads_of(const char *name)
                  {"gpu_collide", GPU_THREADS_COLLIDE},
                  {"gpu_scatter", GPU_THREADS_SCATTER},
                  {"gpu_scatter_propagate", GPU_THREADS_SCATTER_PROPAGATE},
-                 {"gpu_visit", GPU_THREADS_VISIT},
                  {"gpu_fly", GPU_THREADS_FLY},
                  {"gpu_column", GPU_THREADS_COLUMN}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
@@ -343,9 +340,6 @@ bool grid_lane_launch(grid_lane *self, const grid_setting *with)
         run_kernel(self, with, 0, (ics_chain){0}, THREADS);
     }
     add_up(self);
-    for (uint32_t i = 0; self->memory.leftovers != NULL && i < self->memory.capacity / 32; ++i) {
-        self->leftovers += self->memory.leftovers[i].count;
-    }
     take_hits(self);
     finish_batches(self);
     bool more = self->next_emission < self->emission_count;

@@ -41,7 +41,6 @@ typedef struct grid_lane {
     uint64_t created[ICS_LANE_BATCHES]; /* photons of the batch in a place; 0: the place is free */
     uint32_t next_emission, launches;
     uint64_t queue_end;
-    uint32_t leftovers;    /* photons that wait in a leftover, summed over all launches */
     ics_stage_clock clock; /* of a profile */
     ics_arrivals arrivals;
     ice_account account; /* of the batches that are complete */
