@@ -39,8 +39,8 @@ static uint32_t number_before(const char *line, const char *unit)
 }
 
 /* Reads a line of ptxas -v. The lines of one kernel are:
- *   ptxas info    : Compiling entry function 'gpu_visit' for 'sm_90'
- *   ptxas info    : Function properties for gpu_visit
+ *   ptxas info    : Compiling entry function 'gpu_fly' for 'sm_90'
+ *   ptxas info    : Function properties for gpu_fly
  *   ptxas         .     400 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
  *   ptxas info    : Used 40 registers, 400 bytes cumulative stack size, 96 bytes smem
  *
