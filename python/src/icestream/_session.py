@@ -291,7 +291,9 @@ class Session:
     def _events_of(self, array: Optional[Table], particles: Particles, settings: Settings) -> Any:
         """The events of a submission, ascending, as far as Python knows them."""
         if array is not None:
-            return np.unique(np.asarray(array["event_id"]))
+            # np.unique() of NumPy 2 may abort the process if the interpreter ends meanwhile, in a thread that submits.
+            sorted_ids = np.sort(array["event_id"])
+            return sorted_ids[np.concatenate([[True], sorted_ids[1:] != sorted_ids[:-1]])[:len(sorted_ids)]]
         numbers = [particle.get("event") for particle in particles] if isinstance(particles, (list, tuple)) else []
         text = self._metadata["configuration"]
         keys = {"particles", "particles.events", "particles.first_event", "particles.list", "particles.file"}
