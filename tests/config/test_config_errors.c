@@ -44,9 +44,9 @@ static const struct {
     {"graph: {tune: {scatter: 64}}",
      "r.yaml:1:25: error: graph.tune.scatter: found '64', expected a mapping with threads, "
      "blocks_per_multiprocessor or registers"},
-    {"graph: {tune: {scatter: {threads: 100}, visit: {registers: 256}}}",
+    {"graph: {tune: {scatter: {threads: 100}, fly: {registers: 256}}}",
      "r.yaml:1:35: error: threads: found '100', expected a multiple of 32 from 32 to 1024\n"
-     "r.yaml:1:60: error: registers: found '256', expected a whole number from 24 to 255"},
+     "r.yaml:1:58: error: registers: found '256', expected a whole number from 24 to 255"},
     {"graph: {tune: {scatter: {treads: 64}}}",
      "r.yaml:1:26: error: unknown key 'treads', did you mean 'threads'?"},
     {"graph: {tune: {scatter: {blocks_per_multiprocessor: 3, registers: 88}}}",

@@ -41,8 +41,10 @@ for compiler in gcc clang; do
     for header in "$source"/stages/*.h "$source"/stages/{shapes,histograms,hole_ice}/*.h "$source"/physics/*.h \
         "$source"/physics/*/*.h; do
         name=${header#"$source"/}
-        printf '#define ICE_PUT_ARRIVAL(sink, arrival) ((void)(sink), (void)(arrival), 0)\n#include "%s"\n' \
-            "$name" >"$folder/alone.c"
+        what=ICE_PUT_ARRIVAL
+        [[ $name != stages/path_@(walk|ice).h ]] || what=ICE_PUT_POINT
+        printf '#define %s(sink, tables, put) ((void)(sink), (void)(tables), (void)(put), 0)\n#include "%s"\n' \
+            "$what" "$name" >"$folder/alone.c"
         compile "$name alone with $compiler" "$compiler" "${strict[@]}" -Wno-unused-macros \
             -fsyntax-only "$folder/alone.c"
     done

@@ -50,6 +50,7 @@ static model_folder create_folder(void)
         {"axes.txt", "1 1 0 0.6 0.8 3\n"},
         {"voltages.txt", "1 1 1200\n1 2 1200\n2 1 1200\n2 2 0\n"},
         {"relative.txt", "300 0.5\n500 2\n"},
+        {"pulse.txt", "0 1\n5 0\n"},
         {"types.conf", "A 1 1 0.5 0.15 0.2 1 180 0\nB 2 1 0.5 0.15 0.15 1 180 0\n"},
         {"other.conf", "A 1 1 0.5 0.16 0.2 1 180 0\nB 2 1 0.5 0.15 0.15 1 180 0\n"},
         {"areas.csv", "pmt,zenith,azimuth,area\n0,0,0,0\n0,30,0,0\n0,60,0,0\n0,90,0,0.01\n"
@@ -242,6 +243,9 @@ START_TEST(keys_change_digests_as_declared)
         const bool is_digested = hits == ICS_HITS_VALUE || hits == ICS_HITS_TABLES;
         if (strcmp(key->path, "stages.detect") == 0) { /* the text has another value already */
             snprintf(value, sizeof value, "%s", key->fallback);
+        }
+        if (strcmp(key->path, "particles.pulse") == 0) { /* the file is read with the models */
+            insert_folder(&folder, "FOLDER/pulse.txt", value, sizeof value);
         }
         const ics_origin other = origin_with(text, key->path, value);
         ck_assert_msg(are_equal(&first, &other) == !is_digested, "%s=%s: expected %s digests",
