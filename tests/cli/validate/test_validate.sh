@@ -61,7 +61,7 @@ graph: {lanes: 4, schedule: event-wavefront, pool: 1048576}
 YAML
 expect 0 "$ICESTREAM" run gpu.yaml -s sink.directory=other
 says err "the CPU does not use keys for a GPU: graph.schedule (gpu.yaml:2:29), device.index (gpu.yaml:1:63)" \
-    "device.math (gpu.yaml:1:36)" "graph.pool (gpu.yaml:2:42)"
+    "device.math (gpu.yaml:1:36)" "graph.pool (gpu.yaml:2:52)"
 same other/a.hits.npy hits/a.hits.npy
 prints "the CPU does not use keys for a GPU: graph.schedule (gpu.yaml:2:29)" validate gpu.yaml
 refuses 2 "gpu.yaml:2:16: error: graph.lanes: this value is for a GPU, and device.backend is cpu" run gpu.yaml -s device.backend=cpu
