@@ -55,7 +55,7 @@ ICE_FN void ice_path_add_scatter(const ice_path_ice *ice, ice_path_state *state,
         ice_path_depth_of(ice->tables, &segment, (double)point->length, sums);
     ice_path_sum_add(&state->sum, &depth);
     ice_path_sum_multiply(&state->sum, depth.density);
-    if (sums) {
+    if (sums != NULL) {
         ice_layer_sum_of(sums, depth.layer)->scatters += 1;
     }
     if (ice->needs_angles) {
@@ -71,7 +71,7 @@ ICE_FN void ice_path_add_scatter(const ice_path_ice *ice, ice_path_state *state,
         ice_path_sum_multiply(
             &state->angles,
             ice_path_scatter(ice->scatter, ice->tables, end_height, point->arriving, &end, &angle));
-        if (by_angle) {
+        if (by_angle != NULL) {
             if (ICE_HAS(ice->tables, ICE_HAS_HOLES) &&
                 ice_in_hole(ice->tables, point->x, point->y)) {
                 by_angle->column_mean_cosine += angle.by_mean_cosine;
@@ -105,7 +105,7 @@ ICE_FN ice_path_sum ice_path_sum_at(const ice_path_ice *ice, const ice_path_stat
             (double)(beyond_end * ice_absorption_beyond(ice->tables, &search, begin->wavelength));
         sum.absorption += cost;
         ice_path_sum_multiply(&sum, depth.density);
-        if (sums) {
+        if (sums != NULL) {
             ice_layer_sum *layer = ice_layer_sum_of(sums, depth.layer);
             layer->scatters += 1;
             layer->absorption_depth += cost;

@@ -121,7 +121,7 @@ ICE_FN ice_layer_sum *ice_layer_sum_of(ice_layer_sums *sums, int32_t layer)
 ICE_FN void ice_layer_sums_add(ice_layer_sums *sums, int32_t layer, double scattering,
                                double absorption)
 {
-    if (sums) {
+    if (sums != NULL) {
         ice_layer_sum *sum = ice_layer_sum_of(sums, layer);
         sum->scattering_depth += scattering;
         sum->absorption_depth += absorption;

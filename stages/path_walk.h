@@ -59,7 +59,7 @@ ICE_FN void ice_walk_put(ice_walk *walk, const ice_tables *tables, ice_point_kin
     point.dx = photon->dx;
     point.dy = photon->dy;
     point.dz = photon->dz;
-    point.path = arrival ? arrival->path : photon->path + distance;
+    point.path = arrival != NULL ? arrival->path : photon->path + distance;
     point.absorption = walk->depth - absorption;
     point.wavelength = photon->wavelength;
     point.scatters = photon->scatters;

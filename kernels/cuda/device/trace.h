@@ -46,7 +46,7 @@ ICE_FN int32_t gpu_trace_put(ice_walk *walk, const ice_path_point *point)
     out->path = point->path;
     out->absorption = point->absorption;
     out->wavelength = point->wavelength;
-    if (point->arrival) {
+    if (point->arrival != NULL) {
         out->arrival = *point->arrival;
     }
     return 0;
