@@ -144,7 +144,10 @@ static json_t *judge_row(const json_t *had, const json_t *has)
 {
     const double before = best_of(had), now = best_of(has), change = now / before - 1;
     const double noise = fmax(hypot(noise_of(had), noise_of(has)), LEAST_NOISE);
-    const char *verdict = change > noise ? "slower" : change < -noise ? "faster" : "same";
+    /* Both ways as a ratio: no noise is above a change to a thousandth. */
+    const char *verdict = now > before * (1 + noise)   ? "slower"
+                          : before > now * (1 + noise) ? "faster"
+                                                       : "same";
     return json_pack("{s:s, s:I, s:s, s:f, s:f, s:f, s:f, s:s}", "name", schedule_of(has),
                      "threads", (json_int_t)number_of(has, "threads"), "code", code_of(has),
                      "before", before, "now", now, "change", change, "noise", noise, "verdict",

@@ -147,9 +147,9 @@ typedef struct ics_csv_column {
     const char *name;
     size_t index;   /* index of its numbers in a row */
     double offset;  /* added to the number */
-    bool required;  /* true: one of the columns with this index must be there */
     double missing; /* the value where the file has no such column, or an empty field if
                        may_be_empty */
+    bool required;  /* true: one of the columns with this index must be there */
     bool may_be_empty;
     /* Not NULL: the column has words instead of numbers. Gives the number that a word stands for;
      * negative: there is none, and a fault names `expected`. */
