@@ -36,8 +36,8 @@ START_TEST(replay_compiles)
                                       .points = kernels[_i].points};
     ics_kernel_resources kernel;
     icestream_error error = {.text = ""};
-    const int status = ics_gpu_replay_plan(&options, sample.world.tables, &wish, ARCHITECTURE,
-                                           &kernel, &error);
+    const int status =
+        ics_gpu_replay_plan(&options, sample.world.tables, &wish, ARCHITECTURE, &kernel, &error);
     replay_sample_free(&sample);
     if (status == ICESTREAM_E_DEVICE || strstr(error.text, "NVRTC cannot be loaded") != NULL) {
         test_skip("%s", error.text);
