@@ -11,11 +11,11 @@
 typedef struct tracer {
     const ics_replay_gpu_paths *wanted;
     ics_gpu_replay *gpu;
-    uint32_t most;           /* photons of a launch */
-    ice_emission *emissions; /* [most], of the photons of a launch */
-    ics_replay_item *items;  /* [most] */
-    uint32_t *starts;        /* [most + 1], where the points of each photon begin in */
-    uint32_t *order;         /* [order_capacity], the points by photon */
+    uint32_t most;           /* photons of a launch; halved when one had too little room */
+    ice_emission *emissions; /* of the photons of a launch */
+    ics_replay_item *items;
+    uint32_t *starts; /* where the points of each photon begin in `order`, and their end */
+    uint32_t *order;  /* [order_capacity], the points by photon */
     size_t order_capacity;
 } tracer;
 
@@ -81,7 +81,7 @@ static int follow(tracer *t, size_t first, uint32_t *count, icestream_error *err
     ICS_TRY(launch(t, first, *count, error));
     ICS_TRY(ics_gpu_replay_wait(t->gpu, 0, &found, error));
     if (found.overflows && *count > 1) {
-        *count /= 2;
+        t->most = *count /= 2;
         return follow(t, first, count, error);
     }
     if (found.overflows) {
